@@ -82,7 +82,7 @@ static size_t arrays_of(const desbrun_sph *s, device_array *row) {
                                  DEVICE_ARRAY(s->p.b, 4 * n),
                                  DEVICE_ARRAY(s->p.load, s->forced ? 4 * n : 0),
                                  DEVICE_ARRAY(s->p.density_now, n),
-                                 DEVICE_ARRAY(s->p.wish, n),
+                                 DEVICE_ARRAY(s->p.required, n),
                                  DEVICE_ARRAY(s->p.next, n),
                                  DEVICE_ARRAY(s->p.later, n),
                                  DEVICE_ARRAY(s->p.tick, n),
@@ -270,15 +270,15 @@ static pbd_status evaluate(desbrun_sph *s, uint32_t level, uint32_t now, double 
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* The numbers of sph_look_at_steps, over all particles, for a change from the levels `from` to the levels `to`. */
-static pbd_status look_at_steps(desbrun_sph *s, const uint32_t *from, const uint32_t *to,
-                                uint32_t out[SPH_STEP_NUMBERS]) {
+/* The numbers of sph_check_levels, over all particles, for a change from the levels `from` to the levels `to`. */
+static pbd_status check_levels(desbrun_sph *s, const uint32_t *from, const uint32_t *to,
+                               uint32_t out[SPH_STEP_NUMBERS]) {
     const size_t blocks = (s->particles + SPH_BLOCK - 1) / SPH_BLOCK;
-    const sph_look_args args = {from, s->p.wish, to, s->particles, s->block};
+    const sph_check_args args = {from, s->p.required, to, s->particles, s->block};
     pbd_arena a PBD_ARENA;
     uint32_t *block = pbd_new(&a, uint32_t, SPH_STEP_NUMBERS * blocks);
     PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(PBD_RUN(s->exec, sph_look_at_steps, blocks, &args));
+    PBD_TRY(PBD_RUN(s->exec, sph_check_levels, blocks, &args));
     PBD_TRY(pbd_download(s->exec, block, s->block, SPH_STEP_NUMBERS * blocks * sizeof *block));
     memset(out, 0, SPH_STEP_NUMBERS * sizeof *out);
     for (size_t b = 0; b < blocks; b++)
@@ -296,8 +296,8 @@ static pbd_status look_at_steps(desbrun_sph *s, const uint32_t *from, const uint
 static pbd_status limit_until_settled(desbrun_sph *s, sph_steps_args *args, uint32_t look[SPH_STEP_NUMBERS]) {
     do {
         args->p = s->p;
-        PBD_TRY(PBD_RUN(s->exec, sph_limit_steps, s->particles, work_of(s), args));
-        PBD_TRY(look_at_steps(s, s->p.next, s->p.later, look));
+        PBD_TRY(PBD_RUN(s->exec, sph_limit_levels, s->particles, work_of(s), args));
+        PBD_TRY(check_levels(s, s->p.next, s->p.later, look));
         uint32_t *swapped = s->p.next;
         s->p.next = s->p.later;
         s->p.later = swapped;
@@ -315,7 +315,7 @@ static pbd_status limit_steps(desbrun_sph *s, sph_steps_args *args, uint32_t loo
     return PBD_PHASE(s->recorder, "limiter", limit_until_settled(s, args, look));
 }
 
-static pbd_status check_wishes(desbrun_sph *s, const uint32_t look[SPH_STEP_NUMBERS], double dt) {
+static pbd_status check_required(desbrun_sph *s, const uint32_t look[SPH_STEP_NUMBERS], double dt) {
     if (look[SPH_NOT_FINITE] > 0)
         return pbd_error(PBD_DIVERGED, "%u particles have a non-finite velocity at %g s", look[SPH_NOT_FINITE],
                          s->time);
@@ -344,18 +344,18 @@ static pbd_status change_steps(desbrun_sph *s, uint32_t now, double dt) {
                            .dt = (real)dt,
                            .old_dt = (real)(now == 0 ? s->dt : dt),
                            .correct = s->correct};
-    PBD_TRY(PBD_RUN(s->exec, sph_wish_steps, s->particles, &args));
-    PBD_TRY(look_at_steps(s, s->p.level, s->p.next, look));
+    PBD_TRY(PBD_RUN(s->exec, sph_choose_levels, s->particles, &args));
+    PBD_TRY(check_levels(s, s->p.level, s->p.next, look));
     if (s->set.steps == steps_global && look[SPH_NOT_FINITE] == 0) {
         args.common = (int)(look[SPH_REQUIRED] < s->levels ? look[SPH_REQUIRED] : s->levels);
-        PBD_TRY(PBD_RUN(s->exec, sph_wish_steps, s->particles, &args));
-        PBD_TRY(look_at_steps(s, s->p.level, s->p.next, look));
+        PBD_TRY(PBD_RUN(s->exec, sph_choose_levels, s->particles, &args));
+        PBD_TRY(check_levels(s, s->p.level, s->p.next, look));
     }
-    PBD_TRY(check_wishes(s, look, dt));
+    PBD_TRY(check_required(s, look, dt));
     if (s->set.steps == steps_own && s->limit != UINT32_MAX && (s->met || look[SPH_CHANGED] > 0))
         PBD_TRY(limit_steps(s, &args, look));
     s->finest = look[SPH_FINEST];
-    return PBD_RUN(s->exec, sph_change_steps, s->particles, &args);
+    return PBD_RUN(s->exec, sph_change_levels, s->particles, &args);
 }
 
 static pbd_status drift(desbrun_sph *s, double from, double dt) {

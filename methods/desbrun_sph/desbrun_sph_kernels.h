@@ -36,7 +36,7 @@ typedef struct sph_particles {
     real *density, *rate, *density_now, *bound;
     uint32_t *tick, *density_tick; /* the times of velocity and density */
     uint32_t *level;               /* level of the present step */
-    uint32_t *wish;                /* level that the criteria require now */
+    uint32_t *required;            /* level that the criteria require now */
     uint32_t *next;                /* level of the next step */
     uint32_t *later;               /* `next` after one more pass over neighbours */
     sph_law law;
@@ -267,30 +267,30 @@ typedef struct sph_steps_args {
     int correct;     /* correct positions at a change of step */
 } sph_steps_args;
 
-PBD_FN uint32_t sph_wished(real bound, real dt, uint32_t most) {
+PBD_FN uint32_t sph_level_for(real bound, real dt, uint32_t most) {
     uint32_t level = 0;
     for (; level < most && dt > bound; level++) dt /= 2;
     return bound > 0 ? level : (uint32_t)SPH_BAD_LEVEL;
 }
 
 /* A step may change at its end: to any shorter one, or to a longer one that may begin now. */
-PBD_ITEM(sph_wish_steps, sph_steps_args, i, sizeof(real) + 12, 4) {
-    const uint32_t wished = sph_wished(a->p.bound[i], a->dt, a->most), level = a->p.level[i];
-    const uint32_t wish = a->common >= 0 ? (uint32_t)a->common : wished == SPH_BAD_LEVEL ? a->most : wished;
+PBD_ITEM(sph_choose_levels, sph_steps_args, i, sizeof(real) + 12, 4) {
+    const uint32_t needed = sph_level_for(a->p.bound[i], a->dt, a->most), level = a->p.level[i];
+    const uint32_t required = a->common >= 0 ? (uint32_t)a->common : needed == SPH_BAD_LEVEL ? a->most : needed;
     uint32_t next = level;
     if (a->now == 0)
-        next = wish;
+        next = required;
     else if (a->now % (a->p.whole >> level) == 0) {
-        if (wish > level) next = wish;
-        while (next > wish && a->now % (a->p.whole >> (next - 1)) == 0) next--;
+        if (required > level) next = required;
+        while (next > required && a->now % (a->p.whole >> (next - 1)) == 0) next--;
     }
-    a->p.wish[i] = wished;
+    a->p.required[i] = needed;
     a->p.next[i] = next;
 }
 
 /* A neighbour's step may be 2^limit times shorter and no more: a particle with too long a step, also in the middle of
  * it, continues with the longest step that may begin now. */
-PBD_ITEM_OVER(sph_limit_steps, sph_steps_args, i, 16, 0, 8, 0) {
+PBD_ITEM_OVER(sph_limit_levels, sph_steps_args, i, 16, 0, 8, 0) {
     uint32_t most = 0, next = a->p.next[i];
     for (uint32_t at = a->first[i]; at < a->first[i + 1]; at++) {
         const uint32_t other = a->p.next[a->list[at]];
@@ -303,27 +303,27 @@ PBD_ITEM_OVER(sph_limit_steps, sph_steps_args, i, 16, 0, 8, 0) {
     a->p.later[i] = next;
 }
 
-typedef struct sph_look_args {
-    const uint32_t *level, *wish, *next;
+typedef struct sph_check_args {
+    const uint32_t *level, *required, *next;
     size_t count;
     uint32_t *out; /* SPH_STEP_NUMBERS by block */
-} sph_look_args;
+} sph_check_args;
 
 /* Finest level; numbers of particles that become finer, are not finite, need a finer level than they get; finest level
  * required; number of changes. */
 enum { SPH_FINEST, SPH_FINER, SPH_NOT_FINITE, SPH_TOO_COARSE, SPH_REQUIRED, SPH_CHANGED, SPH_STEP_NUMBERS };
 
-PBD_ITEM(sph_look_at_steps, sph_look_args, block, SPH_BLOCK * 12, 0) {
+PBD_ITEM(sph_check_levels, sph_check_args, block, SPH_BLOCK * 12, 0) {
     const size_t end = (block + 1) * SPH_BLOCK < a->count ? (block + 1) * SPH_BLOCK : a->count;
     uint32_t out[SPH_STEP_NUMBERS] = {0, 0, 0, 0, 0, 0};
     for (size_t i = block * SPH_BLOCK; i < end; i++) {
-        const uint32_t next = a->next[i], wish = a->wish[i];
+        const uint32_t next = a->next[i], required = a->required[i];
         out[SPH_FINEST] = next > out[SPH_FINEST] ? next : out[SPH_FINEST];
         out[SPH_FINER] += next > a->level[i];
         out[SPH_CHANGED] += next != a->level[i];
-        out[SPH_NOT_FINITE] += wish == SPH_BAD_LEVEL;
-        out[SPH_TOO_COARSE] += wish > next;
-        out[SPH_REQUIRED] = wish > out[SPH_REQUIRED] ? wish : out[SPH_REQUIRED];
+        out[SPH_NOT_FINITE] += required == SPH_BAD_LEVEL;
+        out[SPH_TOO_COARSE] += required > next;
+        out[SPH_REQUIRED] = required > out[SPH_REQUIRED] ? required : out[SPH_REQUIRED];
     }
     for (size_t k = 0; k < SPH_STEP_NUMBERS; k++) a->out[SPH_STEP_NUMBERS * block + k] = out[k];
 }
@@ -331,7 +331,7 @@ PBD_ITEM(sph_look_at_steps, sph_look_args, block, SPH_BLOCK * 12, 0) {
 /* Applies the new steps. Stored positions lead the true ones by a dt^2/8 at the start of a step, so that they are
  * correct in its middle, where forces are evaluated. A change of step changes the lead; in the middle of a step
  * velocities are extrapolated to now as well. */
-PBD_ITEM(sph_change_steps, sph_steps_args, i, 4 * 4, 0) {
+PBD_ITEM(sph_change_levels, sph_steps_args, i, 4 * 4, 0) {
     const int start = a->now == 0;
     const uint32_t level = a->p.level[i], next = a->p.next[i];
     if (start) { /* ticks restart at 0 */

@@ -34,12 +34,12 @@ static size_t arrays_of(const gissler_snow *s, device_array *row) {
                                  DEVICE_ARRAY(s->star, 4 * n),
                                  DEVICE_ARRAY(s->pressed, 4 * n),
                                  DEVICE_ARRAY(s->w, 4 * n),
-                                 DEVICE_ARRAY(s->wish, 4 * n),
+                                 DEVICE_ARRAY(s->unconstrained, 4 * n),
                                  DEVICE_ARRAY(s->target, 4 * n),
                                  DEVICE_ARRAY(s->p.bound, 4 * n),
                                  DEVICE_ARRAY(s->p.note, n),
                                  DEVICE_ARRAY(s->p.changed, n),
-                                 DEVICE_ARRAY(s->block, GISSLER_WATCHED * gissler_snow_blocks(s))};
+                                 DEVICE_ARRAY(s->block, GISSLER_MEASURED * gissler_snow_blocks(s))};
     size_t count = DEVICE_ROWS(row, rows);
     for (size_t k = 0; k < KRYLOV_ROWS; k++) row[count++] = (device_array)DEVICE_ARRAY(s->row[k], 4 * n);
     return count;

@@ -189,15 +189,15 @@ PBD_ITEM(gissler_push, gissler_push_args, i, 12 * sizeof(real), 9) {
 
 /* ---- Constraints of velocities: fixed particles, colliders ------------------------------------------------------- */
 
-typedef struct gissler_bind_args {
+typedef struct gissler_contact_args {
     gissler_particles p;
     const collider_pose *collider;
     int colliders;
-    const real *wish; /* rows: velocity by all other forces */
-    real *out;        /* rows: velocity after contact */
+    const real *unconstrained; /* rows: velocity by all other forces */
+    real *out;                 /* rows: velocity after contact */
     collider_sums sums;
     real dt, inverse_dt;
-} gissler_bind_args;
+} gissler_contact_args;
 
 typedef struct gissler_touch {
     vec3 first, second;
@@ -205,7 +205,8 @@ typedef struct gissler_touch {
 } gissler_touch;
 
 /* Moves to the surface, with friction relative to the surface's motion, as in contact_kernels.h. */
-PBD_FN vec3 gissler_meet(const gissler_bind_args *a, size_t i, vec3 start, vec3 p, real radius, gissler_touch *touch) {
+PBD_FN vec3 gissler_collide(const gissler_contact_args *a, size_t i, vec3 start, vec3 p, real radius,
+                            gissler_touch *touch) {
     for (int c = 0; c < a->colliders; c++) {
         const collider_pose *collider = a->collider + c;
         real room;
@@ -231,13 +232,13 @@ PBD_FN vec3 gissler_meet(const gissler_bind_args *a, size_t i, vec3 start, vec3 
     return p;
 }
 
-/* Sums what colliders do in the step: they change the velocity `wish` of the last pass. */
-PBD_ITEM(gissler_sum_contact, gissler_bind_args, i, 16 * sizeof(real), 60) {
+/* Sums what colliders do in the step: they change the velocity `unconstrained` of the last pass. */
+PBD_ITEM(gissler_sum_contact, gissler_contact_args, i, 16 * sizeof(real), 60) {
     const vec3 start = load3(a->p.x, i);
     gissler_touch touch = {{0, 0, 0}, {0, 0, 0}, 0, 0};
     if (!(a->p.v[4 * i + 3] > 0)) return;
-    gissler_meet(a, i, start, vec3_add(start, vec3_scale(a->dt, load3(a->wish, i))),
-                 a->p.load ? a->p.load[4 * i + 3] : 0, &touch);
+    gissler_collide(a, i, start, vec3_add(start, vec3_scale(a->dt, load3(a->unconstrained, i))),
+                    a->p.load ? a->p.load[4 * i + 3] : 0, &touch);
 }
 
 PBD_FN int gissler_kind_of(gissler_touch touch, vec3 *direction) {
@@ -252,15 +253,15 @@ PBD_FN int gissler_kind_of(gissler_touch touch, vec3 *direction) {
     return GISSLER_ALONG;
 }
 
-PBD_ITEM(gissler_bind, gissler_bind_args, i, 24 * sizeof(real), 60) {
+PBD_ITEM(gissler_apply_contacts, gissler_contact_args, i, 24 * sizeof(real), 60) {
     real *bound = a->p.bound + 4 * i;
-    const vec3 wish = load3(a->wish, i), start = load3(a->p.x, i);
+    const vec3 unconstrained = load3(a->unconstrained, i), start = load3(a->p.x, i);
     gissler_touch touch = {{0, 0, 0}, {0, 0, 0}, 0, 0};
-    vec3 now = wish, direction = touch.first;
+    vec3 now = unconstrained, direction = touch.first;
     int kind = GISSLER_HELD;
     if (a->p.v[4 * i + 3] > 0) {
         const real radius = a->p.load ? a->p.load[4 * i + 3] : 0;
-        const vec3 p = gissler_meet(a, i, start, vec3_add(start, vec3_scale(a->dt, wish)), radius, &touch);
+        const vec3 p = gissler_collide(a, i, start, vec3_add(start, vec3_scale(a->dt, unconstrained)), radius, &touch);
         kind = gissler_kind_of(touch, &direction);
         if (kind != GISSLER_FREE) now = vec3_scale(a->inverse_dt, vec3_sub(p, start));
     } else {
@@ -547,17 +548,17 @@ PBD_ITEM(gissler_move, gissler_advance_args, i, 16 * sizeof(real), 6) {
     gissler_store_row(a->p.x, i, vec3_add(load3(a->p.x, i), vec3_scale(a->p.law.dt, w)));
 }
 
-enum { GISSLER_WATCHED = 4 };
+enum { GISSLER_MEASURED = 4 };
 
-typedef struct gissler_watch_args {
+typedef struct gissler_measure_args {
     gissler_particles p;
     const real *v;
     size_t particles;
     real *out; /* by block: largest v^2 (NaN if any); numbers of deficient, of isolated particles, of changed
                   constraints */
-} gissler_watch_args;
+} gissler_measure_args;
 
-PBD_ITEM(gissler_watch, gissler_watch_args, block, GISSLER_BLOCK *(4 * sizeof(real) + 8), GISSLER_BLOCK * 8) {
+PBD_ITEM(gissler_measure, gissler_measure_args, block, GISSLER_BLOCK *(4 * sizeof(real) + 8), GISSLER_BLOCK * 8) {
     const size_t begin = block * GISSLER_BLOCK,
                  end = begin + GISSLER_BLOCK < a->particles ? begin + GISSLER_BLOCK : a->particles;
     real most = 0;
@@ -570,7 +571,7 @@ PBD_ITEM(gissler_watch, gissler_watch_args, block, GISSLER_BLOCK *(4 * sizeof(re
         alone += a->p.note[i] >> 1 & 1;
         changed += a->p.changed[i];
     }
-    real *out = a->out + GISSLER_WATCHED * block;
+    real *out = a->out + GISSLER_MEASURED * block;
     out[0] = most;
     out[1] = (real)deficient;
     out[2] = (real)alone;

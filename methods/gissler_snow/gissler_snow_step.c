@@ -54,25 +54,25 @@ static pbd_status push(gissler_snow *s, double dt) {
     return PBD_RUN(s->exec, gissler_push, s->particles, &args);
 }
 
-static gissler_bind_args bind_args(const gissler_snow *s, const real *wish, double dt) {
-    return (gissler_bind_args){.p = s->p,
-                               .collider = s->colliders.device,
-                               .colliders = (int)s->colliders.count,
-                               .wish = wish,
-                               .out = s->target,
-                               .dt = (real)dt,
-                               .inverse_dt = (real)(1 / dt)};
+static gissler_contact_args contact_args(const gissler_snow *s, const real *unconstrained, double dt) {
+    return (gissler_contact_args){.p = s->p,
+                                  .collider = s->colliders.device,
+                                  .colliders = (int)s->colliders.count,
+                                  .unconstrained = unconstrained,
+                                  .out = s->target,
+                                  .dt = (real)dt,
+                                  .inverse_dt = (real)(1 / dt)};
 }
 
-/* From the velocities `wish` by forces: velocities after contact and supports, in `target`, and the kind of
+/* From the velocities `unconstrained` by forces: velocities after contact and supports, in `target`, and the kind of
  * constraint. */
-static pbd_status bind(gissler_snow *s, const real *wish, double dt) {
-    const gissler_bind_args args = bind_args(s, wish, dt);
-    return PBD_RUN(s->exec, gissler_bind, s->particles, &args);
+static pbd_status apply_contacts(gissler_snow *s, const real *unconstrained, double dt) {
+    const gissler_contact_args args = contact_args(s, unconstrained, dt);
+    return PBD_RUN(s->exec, gissler_apply_contacts, s->particles, &args);
 }
 
 static pbd_status sum_contact(gissler_snow *s, double dt) {
-    gissler_bind_args args = bind_args(s, s->wish, dt);
+    gissler_contact_args args = contact_args(s, s->unconstrained, dt);
     args.sums = collider_sums_of(&s->colliders);
     return args.sums.row ? PBD_RUN(s->exec, gissler_sum_contact, s->particles, &args) : pbd_ok();
 }
@@ -242,16 +242,16 @@ static pbd_status solve_shear(gissler_snow *s, const real *base, double dt, doub
 /* ---- A step ------------------------------------------------------------------------------------------------------ */
 
 /* Over all particles: the largest v^2; the numbers of deficient and isolated particles, and of changed constraints. */
-static pbd_status watch(const gissler_snow *s, double out[GISSLER_WATCHED]) {
+static pbd_status watch(const gissler_snow *s, double out[GISSLER_MEASURED]) {
     const size_t blocks = gissler_snow_blocks(s);
-    const gissler_watch_args args = {s->p, s->target, s->particles, s->block};
-    PBD_TRY(PBD_RUN(s->exec, gissler_watch, blocks, &args));
-    memset(out, 0, GISSLER_WATCHED * sizeof *out);
-    return device_blocks_take(s->exec, s->block, blocks, GISSLER_WATCHED, 1, out);
+    const gissler_measure_args args = {s->p, s->target, s->particles, s->block};
+    PBD_TRY(PBD_RUN(s->exec, gissler_measure, blocks, &args));
+    memset(out, 0, GISSLER_MEASURED * sizeof *out);
+    return device_blocks_take(s->exec, s->block, blocks, GISSLER_MEASURED, 1, out);
 }
 
 /* Solves once with the present constraints, then updates them from the colliders. */
-static pbd_status solve_pass(gissler_snow *s, double dt, double left[2], double seen[GISSLER_WATCHED]) {
+static pbd_status solve_pass(gissler_snow *s, double dt, double left[2], double seen[GISSLER_MEASURED]) {
     const bool split = s->set.solve == solve_split;
     left[0] = 0;
     PBD_TRY(PBD_PHASE(s->recorder, "pressure",
@@ -259,14 +259,15 @@ static pbd_status solve_pass(gissler_snow *s, double dt, double left[2], double 
     const real *base = split ? s->pressed : s->star;
     PBD_TRY(PBD_PHASE(s->recorder, "shear", solve_shear(s, base, dt, &left[1])));
     PBD_TRY(make_stress(s, s->w, true));
-    gissler_force_args reaction = force_args(s, base, s->wish, dt, GISSLER_REACTION);
+    gissler_force_args reaction = force_args(s, base, s->unconstrained, dt, GISSLER_REACTION);
     reaction.target = s->w;
     PBD_TRY(run_force(s, &reaction));
-    PBD_TRY(PBD_PHASE(s->recorder, collider_poses_phase(&s->colliders, "colliders"), bind(s, s->wish, dt)));
+    PBD_TRY(PBD_PHASE(s->recorder, collider_poses_phase(&s->colliders, "colliders"),
+                      apply_contacts(s, s->unconstrained, dt)));
     return watch(s, seen);
 }
 
-static pbd_status solve_step(gissler_snow *s, double dt, double seen[GISSLER_WATCHED]) {
+static pbd_status solve_step(gissler_snow *s, double dt, double seen[GISSLER_MEASURED]) {
     double left[2] = {0, 0};
     for (long pass = 0; pass < s->set.contact_passes; pass++) {
         PBD_TRY(solve_pass(s, dt, left, seen));
@@ -288,7 +289,7 @@ static pbd_status advance(gissler_snow *s) {
     return PBD_RUN(s->exec, gissler_move, s->particles, &args);
 }
 
-static void warn(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED]) {
+static void warn(gissler_snow *s, double dt, const double seen[GISSLER_MEASURED]) {
     neighbours_warn(s->recorder, sqrt(seen[0]), 0.5 * s->support, dt, seen[1], s->particles);
     if (s->unsolved > 0)
         pbd_warning(s->recorder, "solver_residual",
@@ -297,7 +298,7 @@ static void warn(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED])
                     s->worst_pressure, s->worst_shear, s->set.iterations, s->set.tolerance);
 }
 
-static pbd_status report(gissler_snow *s, double dt, const double seen[GISSLER_WATCHED]) {
+static pbd_status report(gissler_snow *s, double dt, const double seen[GISSLER_MEASURED]) {
     pbd_count(s->recorder, "steps", 1);
     if (!isfinite(seen[0]))
         return pbd_error(PBD_DIVERGED, "after %.6g s (step %llu) a velocity is not finite", s->time,
@@ -320,13 +321,13 @@ static pbd_status report(gissler_snow *s, double dt, const double seen[GISSLER_W
 
 pbd_status gissler_snow_step(void *state, double dt) {
     gissler_snow *s = state;
-    double seen[GISSLER_WATCHED] = {0};
+    double seen[GISSLER_MEASURED] = {0};
     s->p.law = law_of(s, dt);
     PBD_TRY(PBD_PHASE(s->recorder, "neighbour_search", search(s)));
     PBD_TRY(PBD_PHASE(s->recorder, "kernels", find_kernels(s)));
     PBD_TRY(PBD_PHASE(s->recorder, "state_update", push(s, dt)));
     PBD_TRY(collider_poses_move(&s->colliders, s->time, dt));
-    PBD_TRY(bind(s, s->star, dt));
+    PBD_TRY(apply_contacts(s, s->star, dt));
     PBD_TRY(solve_step(s, dt, seen));
     PBD_TRY(sum_contact(s, dt));
     PBD_TRY(PBD_PHASE(s->recorder, "state_update", advance(s)));

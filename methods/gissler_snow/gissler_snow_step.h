@@ -54,7 +54,7 @@ typedef struct gissler_snow {
     neighbours near;
     size_t pair_capacity;
     collider_poses colliders;
-    real *star, *pressed, *w, *wish, *target; /* device, rows: intermediate velocities */
+    real *star, *pressed, *w, *unconstrained, *target; /* device, rows: intermediate velocities */
     real *row[KRYLOV_ROWS];
     real *block;
 } gissler_snow;

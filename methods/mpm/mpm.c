@@ -68,7 +68,7 @@ static size_t arrays_of(const mpm *s, device_array *row) {
                                  HOST_SAVED(s->stressed),
                                  DEVICE_ARRAY(s->load, s->forced ? 4 * n : 0),
                                  DEVICE_ARRAY(s->column, MPM_COLUMNS * s->stride),
-                                 DEVICE_ARRAY(s->seen, MPM_SEEN * (n / MPM_LOOK + 1)),
+                                 DEVICE_ARRAY(s->seen, MPM_MEASURED * (n / MPM_MEASURE_BLOCK + 1)),
                                  DEVICE_ARRAY(s->key, n),
                                  DEVICE_ARRAY(s->slot, n)};
     return DEVICE_ROWS(row, rows);
@@ -209,15 +209,15 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 /* ---- The grid ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status read_seen(mpm *s, double *not_finite) {
-    const size_t blocks = (s->particles + MPM_LOOK - 1) / MPM_LOOK;
+    const size_t blocks = (s->particles + MPM_MEASURE_BLOCK - 1) / MPM_MEASURE_BLOCK;
     pbd_arena a PBD_ARENA;
-    real *seen = pbd_new(&a, real, MPM_SEEN * blocks);
+    real *seen = pbd_new(&a, real, MPM_MEASURED * blocks);
     PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(pbd_download(s->exec, seen, s->seen, MPM_SEEN * blocks * sizeof *seen));
+    PBD_TRY(pbd_download(s->exec, seen, s->seen, MPM_MEASURED * blocks * sizeof *seen));
     double square = 0;
     *not_finite = 0;
     for (int d = 0; d < 3; d++) s->low[d] = INFINITY, s->high[d] = -INFINITY;
-    for (const real *b = seen; b < seen + MPM_SEEN * blocks; b += MPM_SEEN) {
+    for (const real *b = seen; b < seen + MPM_MEASURED * blocks; b += MPM_MEASURED) {
         for (size_t d = 0; d < 3; d++) {
             s->low[d] = fmin(s->low[d], (double)b[d]);
             s->high[d] = fmax(s->high[d], (double)b[3 + d]);
@@ -271,9 +271,9 @@ static pbd_status make_room(mpm *s) {
 
 /* Computes the bounding box of all particles and the largest speed, and chooses the grid for it. */
 static pbd_status measure(mpm *s) {
-    const mpm_look_args args = {s->rows, s->particles, s->seen};
+    const mpm_measure_args args = {s->rows, s->particles, s->seen};
     double not_finite = 0;
-    PBD_TRY(PBD_RUN(s->exec, mpm_look, (s->particles + MPM_LOOK - 1) / MPM_LOOK, &args));
+    PBD_TRY(PBD_RUN(s->exec, mpm_measure, (s->particles + MPM_MEASURE_BLOCK - 1) / MPM_MEASURE_BLOCK, &args));
     PBD_TRY(read_seen(s, &not_finite));
     if (not_finite > 0)
         return pbd_error(PBD_DIVERGED, "%.0f of %zu particles have non-finite positions or velocities at %g s",

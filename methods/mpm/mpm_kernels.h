@@ -30,7 +30,7 @@ enum { MPM_VOLUME = 9, MPM_INVERSE = 10 }; /* offsets after the nine of MPM_AFFI
 /* Columns, by place in the order of cells. */
 enum { MPM_Y = 0, MPM_MASS = 3, MPM_MOMENTUM = 4, MPM_MOMENTS = 7, MPM_HELD = 16, MPM_COLUMNS = 17 };
 
-enum { MPM_SEGMENT = 8, MPM_LOOK = 256, MPM_SEEN = 8 };
+enum { MPM_SEGMENT = 8, MPM_MEASURE_BLOCK = 256, MPM_MEASURED = 8 };
 
 typedef struct mpm_box {
     real origin[3]; /* m */
@@ -42,18 +42,18 @@ PBD_FN real mpm_cells_from(const mpm_box *b, int d, real x) { return (x - b->ori
 
 /* ---- Bounding box and largest speed ------------------------------------------------------------------------------ */
 
-typedef struct mpm_look_args {
+typedef struct mpm_measure_args {
     const real *rows;
     size_t count;
-    real *seen; /* MPM_SEEN by block: smallest x, y, z, largest x, y, z, largest squared speed, number of non-finite
+    real *seen; /* MPM_MEASURED by block: smallest x, y, z, largest x, y, z, largest squared speed, number of non-finite
                    particles */
-} mpm_look_args;
+} mpm_measure_args;
 
-PBD_ITEM(mpm_look, mpm_look_args, block, MPM_LOOK * 8 * sizeof(real), MPM_LOOK * 14) {
-    const size_t end = (block + 1) * MPM_LOOK < a->count ? (block + 1) * MPM_LOOK : a->count;
+PBD_ITEM(mpm_measure, mpm_measure_args, block, MPM_MEASURE_BLOCK * 8 * sizeof(real), MPM_MEASURE_BLOCK * 14) {
+    const size_t end = (block + 1) * MPM_MEASURE_BLOCK < a->count ? (block + 1) * MPM_MEASURE_BLOCK : a->count;
     const real far = (real)1e18;
     real low[3] = {far, far, far}, high[3] = {-far, -far, -far}, fastest = 0, not_finite = 0;
-    for (size_t i = block * MPM_LOOK; i < end; i++) {
+    for (size_t i = block * MPM_MEASURE_BLOCK; i < end; i++) {
         const real *x = a->rows + 4 * MPM_ROWS * i, *v = x + 4 * MPM_MOTION;
         const real square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
         int fine = square < far;
@@ -65,7 +65,7 @@ PBD_ITEM(mpm_look, mpm_look_args, block, MPM_LOOK * 8 * sizeof(real), MPM_LOOK *
         fastest = real_max(square, fastest);
         not_finite += (real)!fine;
     }
-    real *out = a->seen + MPM_SEEN * block;
+    real *out = a->seen + MPM_MEASURED * block;
     for (int d = 0; d < 3; d++) {
         out[d] = low[d];
         out[3 + d] = high[d];

@@ -142,9 +142,9 @@ static pbd_status drift(void *self, stepper *run) {
 static pbd_status record(void *self, stepper *run) {
     const pbf *s = self;
     const size_t blocks = (s->particles + PBF_BLOCK - 1) / PBF_BLOCK;
-    const pbf_watch_args args = {s->v, s->particles, s->block};
+    const pbf_measure_args args = {s->v, s->particles, s->block};
     double fastest = 0;
-    PBD_TRY(PBD_RUN(run->exec, pbf_watch, blocks, &args));
+    PBD_TRY(PBD_RUN(run->exec, pbf_measure, blocks, &args));
     PBD_TRY(device_blocks_take(run->exec, s->block, blocks, 1, 1, &fastest));
     pbd_count(run->recorder, "iterations_total", (uint64_t)run->done);
     pbd_count(run->recorder, "constraint_solves", (uint64_t)run->done * s->particles);
@@ -186,7 +186,7 @@ static pbd_status watch(void *self, stepper *run, bool *stop) {
     const double number = (double)run->done - 1;
     fluid_state before;
     if (run->done == 0 || (!recorded && !(s->set.tolerance > 0))) return pbd_ok();
-    PBD_TRY(fluid_look(&s->fluid, &before));
+    PBD_TRY(fluid_state_of(&s->fluid, &before));
     if (recorded) {
         pbd_series(run->recorder, "residual", "value", "1", &before.compressed, 1, 1);
         pbd_series(run->recorder, "residual_iteration", "value", "1", &number, 1, 1);

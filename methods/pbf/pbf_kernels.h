@@ -61,13 +61,13 @@ PBD_ITEM(pbf_drift, pbf_drift_args, i, 10 * sizeof(real), 6) {
 
 enum { PBF_BLOCK = 256 };
 
-typedef struct pbf_watch_args {
+typedef struct pbf_measure_args {
     const real *v;
     size_t particles;
     real *out; /* by block: the largest v^2; NaN if any */
-} pbf_watch_args;
+} pbf_measure_args;
 
-PBD_ITEM(pbf_watch, pbf_watch_args, block, PBF_BLOCK * 4 * sizeof(real), PBF_BLOCK * 6) {
+PBD_ITEM(pbf_measure, pbf_measure_args, block, PBF_BLOCK * 4 * sizeof(real), PBF_BLOCK * 6) {
     const size_t begin = block * PBF_BLOCK, end = begin + PBF_BLOCK < a->particles ? begin + PBF_BLOCK : a->particles;
     real most = 0;
     for (size_t i = begin; i < end; i++) {

@@ -257,7 +257,7 @@ static pbd_status iterate(void *self, stepper *run) {
     return pbd_ok();
 }
 
-static pbd_status meet_walls(void *self, stepper *run) {
+static pbd_status collide_walls(void *self, stepper *run) {
     (void)run;
     grains *s = self;
     return push_out(s, s->x, s->p, collider_sums_of(&s->run.colliders));
@@ -311,12 +311,12 @@ static pbd_status move(void *self, stepper *run) {
 /* The largest overlap, m, and the mean number of contacts of a grain. */
 static pbd_status measure_contacts(grains *s, double dt, double *depth, double *contacts) {
     const size_t n = s->particles;
-    grain_watch_args args = {args_of(s, dt), s->seen};
+    grain_measure_args args = {args_of(s, dt), s->seen};
     args.pairs.p = s->x;
     pbd_arena a PBD_ARENA;
     real *seen = pbd_new(&a, real, 2 * n);
     PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(PBD_RUN(s->run.exec, watch_grains, n, work_of(s), &args));
+    PBD_TRY(PBD_RUN(s->run.exec, measure_grains, n, work_of(s), &args));
     PBD_TRY(pbd_download(s->run.exec, seen, s->seen, 2 * n * sizeof *seen));
     *depth = *contacts = 0;
     for (size_t i = 0; i < n; i++) {
@@ -329,7 +329,7 @@ static pbd_status measure_contacts(grains *s, double dt, double *depth, double *
 static pbd_status residual(void *self, stepper *run, step_residual *out) {
     grains *s = self;
     const size_t n = s->particles;
-    const grain_watch_args args = {args_of(s, run->dt), s->seen};
+    const grain_measure_args args = {args_of(s, run->dt), s->seen};
     *out = (step_residual){.rounding = sqrt(6 * (double)n) * 4 * REAL_EPSILON * s->extent};
     pbd_arena a PBD_ARENA;
     real *square = pbd_new(&a, real, 2 * n);
@@ -353,7 +353,7 @@ static pbd_status record(void *self, stepper *run) {
 
 static const step_part grains_part = {
     .begin = begin, .iterate = iterate, .move = move, .record = record, .residual = residual, .arrays = arrays_of};
-static const step_part walls_part = {.iterate = meet_walls};
+static const step_part walls_part = {.iterate = collide_walls};
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 

@@ -86,7 +86,7 @@ typedef struct grain_contacts {
 } grain_contacts;
 
 /* Coincident particles separate along x, the one of higher number in the positive direction. */
-PBD_FN void grain_meet(const grain_args *a, const grain_lanes *g, uint32_t k, grain_contacts *c) {
+PBD_FN void grain_collide(const grain_args *a, const grain_lanes *g, uint32_t k, grain_contacts *c) {
     const vreal zero = vreal_set(0), one = vreal_set(1);
     vreal after = zero;
     for (int l = 0; l < PBD_BATCH; l++) {
@@ -123,7 +123,7 @@ PBD_BATCH_OVER(count_touching, grain_args, i, count, 5 * sizeof(real) + 8, 0, 4 
     grain_open(a, i, count, &g);
     for (uint32_t k = 0; k < g.longest; k++) {
         grain_contacts c;
-        grain_meet(a, &g, k, &c);
+        grain_collide(a, &g, k, &c);
         sum += vreal_where(c.touch, vreal_set(1), vreal_set(0));
     }
     batch_store(a->count, i, count, sum);
@@ -162,7 +162,7 @@ PBD_BATCH_OVER(push_grains, grain_args, i, count, 12 * sizeof(real) + 8, 10, 8 *
     grain_open(a, i, count, &g);
     for (uint32_t k = 0; k < g.longest; k++) {
         grain_contacts c;
-        grain_meet(a, &g, k, &c);
+        grain_collide(a, &g, k, &c);
         if (!batch_bits(c.touch)) continue;
         const vreal share = grain_share(a, &g, &c);
         const vreal push = a->pressure ? grain_pressure(a, &g, &c, k, share) : share * c.depth * c.inverse_w;
@@ -276,12 +276,12 @@ PBD_ITEM(settle_grains, grain_settle_args, i, 16 * sizeof(real), 14) {
     for (size_t d = 0; d < 3 && !stays; d++) x[d] = a->p[4 * i + d];
 }
 
-typedef struct grain_watch_args {
+typedef struct grain_measure_args {
     grain_args pairs;
     real *seen; /* 2 by particle: deepest overlap, m; contacts. Of measure_grain_residuals: sum of squares, m^2; 0 */
-} grain_watch_args;
+} grain_measure_args;
 
-PBD_ITEM_OVER(watch_grains, grain_watch_args, i, 6 * sizeof(real) + 8, 0, 4 * sizeof(real) + 4, 12) {
+PBD_ITEM_OVER(measure_grains, grain_measure_args, i, 6 * sizeof(real) + 8, 0, 4 * sizeof(real) + 4, 12) {
     const grain_args *g = &a->pairs;
     real depth = 0, contacts = 0;
     for (uint32_t k = g->first[i]; k < g->first[i + 1]; k++) {
@@ -295,7 +295,7 @@ PBD_ITEM_OVER(watch_grains, grain_watch_args, i, 6 * sizeof(real) + 8, 0, 4 * si
 }
 
 /* Of the pairs with grains of higher number: the overlap, minus alpha~ lambda where contacts comply. */
-PBD_ITEM_OVER(measure_grain_residuals, grain_watch_args, i, 6 * sizeof(real) + 8, 0, 5 * sizeof(real) + 4, 14) {
+PBD_ITEM_OVER(measure_grain_residuals, grain_measure_args, i, 6 * sizeof(real) + 8, 0, 5 * sizeof(real) + 4, 14) {
     const grain_args *g = &a->pairs;
     real sum = 0;
     for (uint32_t k = g->first[i]; k < g->first[i + 1]; k++) {

@@ -179,7 +179,7 @@ static pbd_status create_fluid(xpbi *s, const pbd_scene *scene, const pbd_values
     const fluid_settings settings = {.kernel = 0,
                                      .support = set.fluid_support,
                                      .softening = 0.01,
-                                     .keep = set.fluid_keep,
+                                     .keep = set.fluid_store_smoothed,
                                      .crowding_at = 0.2,
                                      .crowding_power = 4,
                                      .xsph = liquid ? liquid->viscosity : 0,

@@ -76,7 +76,7 @@ PBD_SETTINGS(xpbi_hourglass_settings, XPBI_HOURGLASS_PARAMS)
     REAL(fluid_support, "", "2.2", 1.1, 6, 0, "where the liquid's kernel ends, in its spacings") \
     REAL(fluid_settling, "s", "0.02", 0, 1e6, 0,                                                 \
          "time in which the excess density at the start falls to 1/e; 0: at once")               \
-    REAL(fluid_keep, "", "1", 0, 1, 0, "of the liquid's multipliers, a step begins with")
+    REAL(fluid_store_smoothed, "", "1", 0, 1, 0, "of the liquid's multipliers, a step begins with")
 PBD_SETTINGS(xpbi_fluid_settings, XPBI_FLUID_PARAMS)
 
 /* ---- State ------------------------------------------------------------------------------------------------------- */

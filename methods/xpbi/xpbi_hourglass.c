@@ -27,7 +27,7 @@ static pbd_status sweep(const xpbi *s, const stepper *run) {
     xpbi_hourglass_args args = args_of(s, run);
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args.lane = lane[c];
-        PBD_TRY(PBD_RUN(run->exec, xpbi_hold_hourglass, lane[c + 1] - lane[c], s->layout.work[c], &args));
+        PBD_TRY(PBD_RUN(run->exec, xpbi_project_hourglass, lane[c + 1] - lane[c], s->layout.work[c], &args));
     }
     return pbd_ok();
 }
@@ -39,7 +39,7 @@ static pbd_status move(void *self, stepper *run) {
     const xpbi_hourglass_args args = args_of(s, run);
     if (s->rest) return pbd_ok(); /* begin finds deviations by positions */
     return PBD_PHASE(run->recorder, "hourglass",
-                     PBD_RUN(run->exec, xpbi_keep_hourglass, xpbi_slots_of(s), s->layout.all, &args));
+                     PBD_RUN(run->exec, xpbi_update_hourglass, xpbi_slots_of(s), s->layout.all, &args));
 }
 
 const step_part xpbi_hourglass_part = {.begin = begin, .iterate = iterate, .move = move};

@@ -160,8 +160,8 @@ PBD_FN void hourglass_hold_slice(const xpbi_hourglass_args *a, size_t slice, siz
     batch_store_rows(a->v, own, 1, PBD_BATCH, v);
 }
 
-PBD_BATCH_OVER(xpbi_hold_hourglass, xpbi_hourglass_args, first, count, (8 + HOURGLASS_ENTRIES + 3) * sizeof(real) + 4,
-               40, 12 * sizeof(real) + 4, 30) {
+PBD_BATCH_OVER(xpbi_project_hourglass, xpbi_hourglass_args, first, count,
+               (8 + HOURGLASS_ENTRIES + 3) * sizeof(real) + 4, 40, 12 * sizeof(real) + 4, 30) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
@@ -169,8 +169,8 @@ PBD_BATCH_OVER(xpbi_hold_hourglass, xpbi_hourglass_args, first, count, (8 + HOUR
 }
 
 /* Before xpbi_advance, with the same velocities. */
-PBD_BATCH_OVER(xpbi_keep_hourglass, xpbi_hourglass_args, first, count, 14 * sizeof(real) + 8, 30, 8 * sizeof(real) + 4,
-               40) {
+PBD_BATCH_OVER(xpbi_update_hourglass, xpbi_hourglass_args, first, count, 14 * sizeof(real) + 8, 30,
+               8 * sizeof(real) + 4, 40) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
     vreal v[4];

@@ -31,7 +31,7 @@ static size_t arrays_of(const void *self, device_array *row) {
                                  DEVICE_ARRAY(s->other.stray, stray),
                                  DEVICE_ARRAY(s->other.id, n),
                                  DEVICE_ARRAY(s->rest, s->set.kernel == kernel_rest ? 4 * n : 0),
-                                 DEVICE_ARRAY(s->block, XPBI_WATCHED * xpbi_blocks_of(s->particles)),
+                                 DEVICE_ARRAY(s->block, XPBI_MEASURED * xpbi_blocks_of(s->particles)),
                                  DEVICE_ARRAY(s->note, n),
                                  DEVICE_ARRAY(s->clearance, s->run.colliders.count > 0 ? s->particles : 0),
                                  DEVICE_ARRAY(s->squares, 0), /* grows */
@@ -69,9 +69,9 @@ static pbd_status find_neighbours(xpbi *s, double near) {
     grid *g = &s->layout.search;
     PBD_TRY(grid_build(g, s->now.x, NULL));
     const xpbi_sort_args args = {.from = s->now, .to = s->other, .slot = g->slot, .particle = g->particle};
-    const xpbi_carry_args carry = {s->now, s->other, s->continuum};
+    const xpbi_copy_other_args carry = {s->now, s->other, s->continuum};
     PBD_TRY(PBD_RUN(s->run.exec, xpbi_sort, s->continuum, &args));
-    PBD_TRY(PBD_RUN(s->run.exec, xpbi_carry, s->particles - s->continuum, &carry));
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_copy_other, s->particles - s->continuum, &carry));
     const xpbi_particles sorted = s->other;
     s->other = s->now;
     s->now = sorted;
@@ -310,22 +310,22 @@ static pbd_status move(void *self, stepper *run) {
 /* ---- Measurements ------------------------------------------------------------------------------------------------ */
 
 /* Sums over particles, by the device's blocks; the first number is a maximum. */
-static pbd_status look(const xpbi *s, double out[XPBI_WATCHED]) {
+static pbd_status look(const xpbi *s, double out[XPBI_MEASURED]) {
     const size_t blocks = xpbi_blocks_of(s->particles);
-    const xpbi_watch_args args = {.v = s->now.v,
-                                  .note = s->note,
-                                  .length = s->layout.at.length,
-                                  .particles = s->particles,
-                                  .continuum = s->continuum,
-                                  .out = s->block};
-    PBD_TRY(PBD_RUN(s->run.exec, xpbi_watch, blocks, &args));
-    memset(out, 0, XPBI_WATCHED * sizeof *out);
-    return device_blocks_take(s->run.exec, s->block, blocks, XPBI_WATCHED, 1, out);
+    const xpbi_measure_args args = {.v = s->now.v,
+                                    .note = s->note,
+                                    .length = s->layout.at.length,
+                                    .particles = s->particles,
+                                    .continuum = s->continuum,
+                                    .out = s->block};
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_measure, blocks, &args));
+    memset(out, 0, XPBI_MEASURED * sizeof *out);
+    return device_blocks_take(s->run.exec, s->block, blocks, XPBI_MEASURED, 1, out);
 }
 
 static pbd_status record(void *self, stepper *run) {
     xpbi *s = self;
-    double seen[XPBI_WATCHED];
+    double seen[XPBI_MEASURED];
     PBD_TRY(look(s, seen));
     const uint64_t solves = (uint64_t)run->done * (s->form == XPBI_SHEAR ? 2 : 1);
     pbd_count(s->run.recorder, "iterations_total", (uint64_t)run->done);

@@ -83,7 +83,7 @@ static pbd_status xpbi_order_cells(xpbi_layout *l) {
     PBD_TRY(pbd_scan(l->exec, at->number, n, NULL));
     PBD_TRY(PBD_RUN(l->exec, xpbi_list_cells, n, at));
     PBD_TRY(pbd_sort_pairs(l->exec, at->key, at->cell, n, 5));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_note_colours, n, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_mark_colours, n, at));
     return pbd_sort_pairs(l->exec, at->window, at->cell, n, XPBI_MEMBER_BITS + xpbi_bits(windows));
 }
 
@@ -91,7 +91,7 @@ static pbd_status xpbi_order_cells(xpbi_layout *l) {
 static pbd_status xpbi_make_lanes(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
     uint32_t numbers[XPBI_HOST_NUMBERS];
-    PBD_TRY(PBD_RUN(l->exec, xpbi_lay_lanes, 1, at));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_place_lanes, 1, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_clear_lanes, XPBI_LANES * at->bundles, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_place_cells, l->particles, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_measure_bundles, at->bundles, at));

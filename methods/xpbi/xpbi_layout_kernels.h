@@ -79,7 +79,7 @@ typedef struct xpbi_found {
     uint32_t all, near;
 } xpbi_found;
 
-PBD_FN xpbi_found xpbi_look(const xpbi_layout_args *a, vec3 x, uint32_t at, uint32_t end, uint32_t self) {
+PBD_FN xpbi_found xpbi_scan(const xpbi_layout_args *a, vec3 x, uint32_t at, uint32_t end, uint32_t self) {
     const vreal squares = grid_squares(&a->search.grid, x, at);
     xpbi_found found;
     found.all = batch_bits(squares < a->search.square) & grid_lanes(at, end, self);
@@ -94,7 +94,7 @@ typedef struct xpbi_around {
     grid_stretch stretch[GRID_STRETCHES];
 } xpbi_around;
 
-PBD_FN void xpbi_look_around(const grid_view *g, grid_cell cell, xpbi_around *out) {
+PBD_FN void xpbi_cells_around(const grid_view *g, grid_cell cell, xpbi_around *out) {
     const int step = grid_stretch_step(g, cell);
     out->cell = cell;
     out->count = 0;
@@ -112,7 +112,7 @@ PBD_FN void xpbi_count_around(const xpbi_layout_args *a, uint32_t self, vec3 x, 
     for (int s = 0; s < around->count; s++) {
         const grid_stretch places = around->stretch[s];
         for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
-            const xpbi_found found = xpbi_look(a, x, at, places.end, self);
+            const xpbi_found found = xpbi_scan(a, x, at, places.end, self);
             const uint32_t more = (uint32_t)count_bits(found.all), nearer = (uint32_t)count_bits(found.near);
             if (near + rest + more <= NEIGHBOURS_KEPT) {
                 append_bits(kept + near, particle + at, found.near);
@@ -133,13 +133,13 @@ PBD_BATCH_OVER(xpbi_count_neighbours, xpbi_layout_args, first, count, 3 * sizeof
                3 * sizeof(real), 9) {
     const grid_view *g = &a->search.grid;
     xpbi_around around;
-    xpbi_look_around(g, grid_cell_of(g->bits, g->inverse_cell, grid_position(g, (uint32_t)first)), &around);
+    xpbi_cells_around(g, grid_cell_of(g->bits, g->inverse_cell, grid_position(g, (uint32_t)first)), &around);
     for (int i = 0; i < count; i++) {
         const uint32_t self = (uint32_t)first + (uint32_t)i;
         const vec3 x = grid_position(g, self);
         const grid_cell cell = grid_cell_of(g->bits, g->inverse_cell, x);
         if (cell.at[0] != around.cell.at[0] || cell.at[1] != around.cell.at[1] || cell.at[2] != around.cell.at[2])
-            xpbi_look_around(g, cell, &around);
+            xpbi_cells_around(g, cell, &around);
         xpbi_count_around(a, self, x, &around);
     }
 }
@@ -180,7 +180,7 @@ PBD_FN uint32_t xpbi_rank(const uint32_t *length, uint32_t count, uint32_t i) {
 }
 
 /* Leader and rank of place i if an entry of the table has particles of several cells. */
-PBD_FN void xpbi_tell_apart(const xpbi_layout_args *a, uint32_t begin, uint32_t end, uint32_t i) {
+PBD_FN void xpbi_distinguish(const xpbi_layout_args *a, uint32_t begin, uint32_t end, uint32_t i) {
     const vec3 cell = xpbi_cell_of(&a->cells, i);
     const uint32_t length = a->length[xpbi_at(a, i)];
     uint32_t leader = i, rank = 0, members = 0;
@@ -209,7 +209,7 @@ PBD_ITEM(xpbi_find_cells, xpbi_layout_args, k, 3 * sizeof(real) + 20, 30) {
     for (uint32_t i = begin + 1; i < end; i++) one &= xpbi_same_cell(first, xpbi_cell_of(g, i));
     for (uint32_t i = begin; i < end; i++) {
         if (!one) {
-            xpbi_tell_apart(a, begin, end, i);
+            xpbi_distinguish(a, begin, end, i);
             continue;
         }
         a->leader[i] = begin;
@@ -231,7 +231,7 @@ PBD_ITEM(xpbi_list_cells, xpbi_layout_args, k, 12, 5) {
 
 /* Finds where colours begin, and the key of the second sort: window of one colour, then decreasing number of particles.
  */
-PBD_ITEM(xpbi_note_colours, xpbi_layout_args, i, 16, 3) {
+PBD_ITEM(xpbi_mark_colours, xpbi_layout_args, i, 16, 3) {
     const uint32_t cells = a->number[a->particles], most = (1u << XPBI_MEMBER_BITS) - 1;
     if (i >= cells) {
         a->window[i] = UINT32_MAX;
@@ -247,7 +247,7 @@ PBD_ITEM(xpbi_note_colours, xpbi_layout_args, i, 16, 3) {
 /* ---- Lanes, bundles, slices -------------------------------------------------------------------------------------- */
 
 /* One item: the first lane of each colour, at the start of a bundle. */
-PBD_ITEM(xpbi_lay_lanes, xpbi_layout_args, i, 8 * XPBI_MOST_COLOURS, 0) {
+PBD_ITEM(xpbi_place_lanes, xpbi_layout_args, i, 8 * XPBI_MOST_COLOURS, 0) {
     const int any = a->number[a->particles] > 0;
     uint32_t lane = 0;
     (void)i;
@@ -346,7 +346,7 @@ PBD_FN void xpbi_search_again(const xpbi_layout_args *a, uint32_t self, uint32_t
     for (int s = 0; s < GRID_STRETCHES; s += step) {
         const grid_stretch places = grid_stretch_of(g, cell, s);
         for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
-            const xpbi_found found = xpbi_look(a, x, at, places.end, self);
+            const xpbi_found found = xpbi_scan(a, x, at, places.end, self);
             for (uint32_t bits = found.near; bits; bits &= bits - 1, rows += XPBI_LANES)
                 *rows = at + (uint32_t)lowest_bit(bits);
             for (uint32_t bits = found.all & ~found.near; bits; bits &= bits - 1, rest += XPBI_LANES)

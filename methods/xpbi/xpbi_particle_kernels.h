@@ -38,13 +38,13 @@ PBD_ITEM(xpbi_sort, xpbi_sort_args, k, 40 * sizeof(real) + 16, 0) {
     a->slot[k] = a->particle[k] = (uint32_t)k;
 }
 
-typedef struct xpbi_carry_args {
+typedef struct xpbi_copy_other_args {
     xpbi_particles from, to;
     size_t first;
-} xpbi_carry_args;
+} xpbi_copy_other_args;
 
 /* Copies rows of other matter, which are not sorted and have no F. */
-PBD_ITEM(xpbi_carry, xpbi_carry_args, k, 24 * sizeof(real) + 8, 0) {
+PBD_ITEM(xpbi_copy_other, xpbi_copy_other_args, k, 24 * sizeof(real) + 8, 0) {
     const size_t i = a->first + k;
     xpbi_copy_row(a->to.x, i, a->from.x, i);
     xpbi_copy_row(a->to.v, i, a->from.v, i);
@@ -172,18 +172,18 @@ PBD_ITEM(xpbi_merge, xpbi_merge_args, block, XPBI_BLOCK * 12 * sizeof(real), XPB
 
 /* ---- Reductions by block, completed by the host ------------------------------------------------------------------ */
 
-enum { XPBI_WATCHED = 5 };
+enum { XPBI_MEASURED = 5 };
 enum { XPBI_NOTE_DEFICIENT = 1, XPBI_NOTE_ALONE = 2, XPBI_NOTE_IDLE = 4 };
 
-typedef struct xpbi_watch_args {
+typedef struct xpbi_measure_args {
     const real *v;
     const uint32_t *note, *length; /* by particle: XPBI_NOTE_*; neighbours */
     size_t particles, continuum;   /* notes only exist for the continuum, whose rows come first */
-    real *out; /* XPBI_WATCHED by block: largest v^2 (NaN if any); numbers of deficient, isolated, idle particles;
+    real *out; /* XPBI_MEASURED by block: largest v^2 (NaN if any); numbers of deficient, isolated, idle particles;
                   neighbours */
-} xpbi_watch_args;
+} xpbi_measure_args;
 
-PBD_ITEM(xpbi_watch, xpbi_watch_args, block, XPBI_BLOCK *(4 * sizeof(real) + 4), XPBI_BLOCK * 8) {
+PBD_ITEM(xpbi_measure, xpbi_measure_args, block, XPBI_BLOCK *(4 * sizeof(real) + 4), XPBI_BLOCK * 8) {
     const size_t begin = block * XPBI_BLOCK,
                  end = begin + XPBI_BLOCK < a->particles ? begin + XPBI_BLOCK : a->particles;
     real most = 0;
@@ -198,7 +198,7 @@ PBD_ITEM(xpbi_watch, xpbi_watch_args, block, XPBI_BLOCK *(4 * sizeof(real) + 4),
         idle += a->note[i] >> 2 & 1;
         near += a->length[i];
     }
-    real *out = a->out + XPBI_WATCHED * block;
+    real *out = a->out + XPBI_MEASURED * block;
     out[0] = most;
     out[1] = (real)deficient;
     out[2] = (real)alone;

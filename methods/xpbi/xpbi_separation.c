@@ -5,42 +5,42 @@
 #include "harness/exec/arena.h"
 #include "methods/physics/device/phase.h"
 #include "methods/xpbi/xpbi.h"
-#include "methods/xpbi/xpbi_apart_kernels.h"
 #include "methods/xpbi/xpbi_particle_kernels.h"
+#include "methods/xpbi/xpbi_separation_kernels.h"
 
 static pbd_status part_pairs(const xpbi *s, const stepper *run, real *v) {
     const double dt = run->dt, time = s->separation.correction_time;
     const uint32_t *lane = s->layout.colour_lane;
-    xpbi_part_args args = {.s = s->layout.slices,
-                           .x = s->now.x,
-                           .v = v,
-                           .gap = (real)s->gap,
-                           .share = (real)(time > dt ? dt / time : 1),
-                           .dt = (real)dt};
+    xpbi_separate_args args = {.s = s->layout.slices,
+                               .x = s->now.x,
+                               .v = v,
+                               .gap = (real)s->gap,
+                               .share = (real)(time > dt ? dt / time : 1),
+                               .dt = (real)dt};
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args.lane = lane[c];
-        PBD_TRY(PBD_RUN(run->exec, xpbi_part, lane[c + 1] - lane[c], s->layout.near[c], &args));
+        PBD_TRY(PBD_RUN(run->exec, xpbi_separate, lane[c + 1] - lane[c], s->layout.near[c], &args));
     }
     return pbd_ok();
 }
 
 /* dt: the step of the impulses. */
-static xpbi_thin_args thin_args(const xpbi *s, double dt) {
-    return (xpbi_thin_args){.s = s->layout.slices,
-                            .x = s->now.x,
-                            .v = s->now.v,
-                            .support = (real)(2 * s->radius),
-                            .dt = (real)dt,
-                            .per_impulse = (real)(1 / (s->unit * dt)),
-                            .per_rest = (real)(1 / s->rest_density)};
+static xpbi_limit_args thin_args(const xpbi *s, double dt) {
+    return (xpbi_limit_args){.s = s->layout.slices,
+                             .x = s->now.x,
+                             .v = s->now.v,
+                             .support = (real)(2 * s->radius),
+                             .dt = (real)dt,
+                             .per_impulse = (real)(1 / (s->unit * dt)),
+                             .per_rest = (real)(1 / s->rest_density)};
 }
 
 static pbd_status keep_density(const xpbi *s, const stepper *run) {
     const uint32_t *lane = s->layout.colour_lane;
-    xpbi_thin_args args = thin_args(s, run->dt);
+    xpbi_limit_args args = thin_args(s, run->dt);
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args.lane = lane[c];
-        PBD_TRY(PBD_RUN(run->exec, xpbi_thin, lane[c + 1] - lane[c], s->layout.work[c], &args));
+        PBD_TRY(PBD_RUN(run->exec, xpbi_limit_density, lane[c + 1] - lane[c], s->layout.work[c], &args));
     }
     return pbd_ok();
 }
@@ -76,7 +76,7 @@ pbd_status xpbi_find_rest_density(xpbi *s) {
     PBD_TRY(pbd_arena_check(&a));
     s->rest_density = 1;
     PBD_TRY(xpbi_room(s->run.exec, slots, sizeof(real), &s->squares, &s->squares_room));
-    xpbi_thin_args args = thin_args(s, 1);
+    xpbi_limit_args args = thin_args(s, 1);
     args.dt = 0;
     args.density = s->squares;
     PBD_TRY(PBD_RUN(s->run.exec, xpbi_measure_density, slots, s->layout.all, &args));

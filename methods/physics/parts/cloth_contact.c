@@ -19,14 +19,14 @@ struct cloth_contact {
     mesh_tree tree;
     double dt, deepest, most;
     uint64_t steps;
-    size_t meetings, room; /* in this step; allocated */
+    size_t contacts, room; /* in this step; allocated */
     /* Device; contents: cloth_contact_kernels.h. */
     uint32_t *first, *first_side, *particle, *vertex, *key, *side;
-    real *foot, *normal, *state, *impulse, *crowd, *block;
+    real *foot, *normal, *state, *impulse, *vertex_weight, *block;
 };
 
 /* Frees the arrays by contact. */
-static void free_meetings(cloth_contact *c) {
+static void free_cloth_contacts(cloth_contact *c) {
     void **of[] = {(void **)&c->particle, (void **)&c->vertex,  (void **)&c->key,
                    (void **)&c->side,     (void **)&c->foot,    (void **)&c->normal,
                    (void **)&c->state,    (void **)&c->impulse, (void **)&c->block};
@@ -39,10 +39,10 @@ static void free_meetings(cloth_contact *c) {
 
 void cloth_contact_free(cloth_contact *c) {
     if (!c) return;
-    free_meetings(c);
+    free_cloth_contacts(c);
     pbd_free(c->exec, c->first);
     pbd_free(c->exec, c->first_side);
-    pbd_free(c->exec, c->crowd);
+    pbd_free(c->exec, c->vertex_weight);
     mesh_tree_free(&c->tree);
     free(c);
 }
@@ -66,7 +66,7 @@ pbd_status cloth_contact_create(const cloth *of, const cloth_contact_settings *s
     pbd_status status = mesh_tree_create(&c->tree, exec, rows.triangles);
     if (status.code == PBD_OK) status = allocate(c, settings->particles + 1, sizeof *c->first, &c->first);
     if (status.code == PBD_OK) status = allocate(c, rows.particles + 1, sizeof *c->first_side, &c->first_side);
-    if (status.code == PBD_OK) status = allocate(c, rows.particles, sizeof *c->crowd, &c->crowd);
+    if (status.code == PBD_OK) status = allocate(c, rows.particles, sizeof *c->vertex_weight, &c->vertex_weight);
     if (status.code != PBD_OK)
         cloth_contact_free(c);
     else
@@ -76,40 +76,40 @@ pbd_status cloth_contact_create(const cloth *of, const cloth_contact_settings *s
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
-static pbd_status make_room(cloth_contact *c, size_t meetings) {
-    if (meetings <= c->room) return pbd_ok();
-    const size_t n = meetings + meetings / 4 + 64;
+static pbd_status make_room(cloth_contact *c, size_t contacts) {
+    if (contacts <= c->room) return pbd_ok();
+    const size_t n = contacts + contacts / 4 + 64;
     if (n > UINT32_MAX / 4)
-        return pbd_error(PBD_FAILED, "%zu contacts with the cloth: check units of length", meetings);
-    free_meetings(c);
+        return pbd_error(PBD_FAILED, "%zu contacts with the cloth: check units of length", contacts);
+    free_cloth_contacts(c);
     uint32_t **words[] = {&c->particle, &c->vertex, &c->key, &c->side};
     real **rows[] = {&c->foot, &c->normal, &c->state, &c->impulse};
     for (size_t i = 0; i < 4; i++) PBD_TRY(allocate(c, (i == 0 ? 1 : 3) * n, sizeof(uint32_t), words[i]));
     for (size_t i = 0; i < 4; i++) PBD_TRY(allocate(c, 4 * n, sizeof(real), rows[i]));
-    PBD_TRY(allocate(c, MEETING_SUMS * (n / MEETING_BLOCK + 1), sizeof(real), &c->block));
+    PBD_TRY(allocate(c, CLOTH_CONTACT_SUMS * (n / CLOTH_CONTACT_BLOCK + 1), sizeof(real), &c->block));
     c->room = n;
     return pbd_ok();
 }
 
-static meeting_args meeting_args_of(const cloth_contact *c, real *v) {
+static cloth_contact_args contact_args_of(const cloth_contact *c, real *v) {
     const cloth_rows rows = cloth_rows_of(c->cloth);
-    return (meeting_args){.particle = c->particle,
-                          .vertex = c->vertex,
-                          .first = c->first,
-                          .side = c->side,
-                          .first_side = c->first_side,
-                          .foot = c->foot,
-                          .normal = c->normal,
-                          .state = c->state,
-                          .impulse = c->impulse,
-                          .crowd = c->crowd,
-                          .start = rows.x,
-                          .p = rows.p,
-                          .v = v,
-                          .dt = (real)c->dt,
-                          .inverse_dt = (real)(1 / c->dt),
-                          .friction = (real)c->set.friction,
-                          .relaxation = (real)RELAXATION};
+    return (cloth_contact_args){.particle = c->particle,
+                                .vertex = c->vertex,
+                                .first = c->first,
+                                .side = c->side,
+                                .first_side = c->first_side,
+                                .foot = c->foot,
+                                .normal = c->normal,
+                                .state = c->state,
+                                .impulse = c->impulse,
+                                .vertex_weight = c->vertex_weight,
+                                .start = rows.x,
+                                .p = rows.p,
+                                .v = v,
+                                .dt = (real)c->dt,
+                                .inverse_dt = (real)(1 / c->dt),
+                                .friction = (real)c->set.friction,
+                                .relaxation = (real)RELAXATION};
 }
 
 static int bits_of(size_t most) {
@@ -120,29 +120,30 @@ static int bits_of(size_t most) {
 
 /* Each contact has three sides, one per vertex. */
 static pbd_work sides_of(const cloth_contact *c) {
-    return (pbd_work){cloth_rows_of(c->cloth).particles, 3 * c->meetings};
+    return (pbd_work){cloth_rows_of(c->cloth).particles, 3 * c->contacts};
 }
 
 /* Sorts the contacts' sides by vertex of the cloth, stably. */
 static pbd_status sort_sides(cloth_contact *c) {
     const cloth_rows rows = cloth_rows_of(c->cloth);
-    const size_t sides = 3 * c->meetings;
-    const meeting_sides_args list = {c->vertex, c->key, c->side};
-    const meeting_first_args first = {c->key, c->first_side, sides, (uint32_t)rows.particles};
+    const size_t sides = 3 * c->contacts;
+    const cloth_contact_sides_args list = {c->vertex, c->key, c->side};
+    const cloth_contact_first_args first = {c->key, c->first_side, sides, (uint32_t)rows.particles};
     PBD_TRY(PBD_RUN(c->exec, list_sides, sides, &list));
     PBD_TRY(pbd_sort_pairs(c->exec, c->key, c->side, sides, bits_of(rows.particles)));
-    return PBD_RUN(c->exec, note_first_sides, sides, &first);
+    return PBD_RUN(c->exec, find_first_sides, sides, &first);
 }
 
 static pbd_status watch(cloth_contact *c) {
-    const size_t blocks = (c->meetings + MEETING_BLOCK - 1) / MEETING_BLOCK, count = MEETING_SUMS * blocks;
-    const meeting_watch_args args = {c->normal, c->meetings, (real)c->set.distance, c->block};
-    PBD_TRY(PBD_RUN(c->exec, watch_meetings, blocks, &args));
+    const size_t blocks = (c->contacts + CLOTH_CONTACT_BLOCK - 1) / CLOTH_CONTACT_BLOCK,
+                 count = CLOTH_CONTACT_SUMS * blocks;
+    const cloth_contact_measure_args args = {c->normal, c->contacts, (real)c->set.distance, c->block};
+    PBD_TRY(PBD_RUN(c->exec, measure_cloth_contacts, blocks, &args));
     real *block = malloc((count + 1) * sizeof *block);
-    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu contacts", c->meetings);
+    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu contacts", c->contacts);
     const pbd_status status = pbd_download(c->exec, block, c->block, count * sizeof *block);
     double near = 0;
-    for (size_t i = 0; i < count && status.code == PBD_OK; i += MEETING_SUMS) {
+    for (size_t i = 0; i < count && status.code == PBD_OK; i += CLOTH_CONTACT_SUMS) {
         c->deepest = fmax(c->deepest, (double)block[i]);
         near += (double)block[i + 1];
     }
@@ -156,47 +157,47 @@ static pbd_status look_for(cloth_contact *c, const real *x, const real *v) {
     const cloth_rows rows = cloth_rows_of(c->cloth);
     const mesh_rows mesh = {.vertex = rows.x, .later = rows.p, .corner = rows.corner};
     PBD_TRY(c->steps++ % REBUILT == 0 ? mesh_tree_build(&c->tree, &mesh) : mesh_tree_refit(&c->tree, &mesh));
-    meeting_find_args find = {.mesh = mesh_tree_view(&c->tree, &mesh),
-                              .later = rows.p,
-                              .x = x,
-                              .v = v,
-                              .dt = (real)c->dt,
-                              .distance = (real)c->set.distance,
-                              .reach = (real)(REACH * c->set.distance),
-                              .floor = (real)(c->set.time > c->dt ? 1 - c->dt / c->set.time : 0),
-                              .first = c->first};
-    uint64_t meetings = 0;
-    PBD_TRY(PBD_RUN(c->exec, count_meetings, c->set.particles, &find));
-    PBD_TRY(pbd_scan(c->exec, c->first, c->set.particles, &meetings));
-    c->meetings = 0;
-    PBD_TRY(make_room(c, (size_t)meetings));
-    c->meetings = (size_t)meetings;
-    if (c->meetings == 0) return pbd_ok();
+    cloth_contact_find_args find = {.mesh = mesh_tree_view(&c->tree, &mesh),
+                                    .later = rows.p,
+                                    .x = x,
+                                    .v = v,
+                                    .dt = (real)c->dt,
+                                    .distance = (real)c->set.distance,
+                                    .reach = (real)(REACH * c->set.distance),
+                                    .floor = (real)(c->set.time > c->dt ? 1 - c->dt / c->set.time : 0),
+                                    .first = c->first};
+    uint64_t contacts = 0;
+    PBD_TRY(PBD_RUN(c->exec, count_cloth_contacts, c->set.particles, &find));
+    PBD_TRY(pbd_scan(c->exec, c->first, c->set.particles, &contacts));
+    c->contacts = 0;
+    PBD_TRY(make_room(c, (size_t)contacts));
+    c->contacts = (size_t)contacts;
+    if (c->contacts == 0) return pbd_ok();
     find.particle = c->particle;
     find.vertex = c->vertex;
     find.foot = c->foot;
     find.normal = c->normal;
-    return PBD_RUN(c->exec, fill_meetings, c->set.particles, (pbd_work){c->set.particles, c->meetings}, &find);
+    return PBD_RUN(c->exec, fill_cloth_contacts, c->set.particles, (pbd_work){c->set.particles, c->contacts}, &find);
 }
 
 pbd_status cloth_contact_begin(cloth_contact *c, const real *x, const real *v, double dt) {
     c->dt = dt;
     PBD_TRY(look_for(c, x, v));
-    if (c->meetings == 0) return pbd_ok();
+    if (c->contacts == 0) return pbd_ok();
     PBD_TRY(watch(c));
     PBD_TRY(sort_sides(c));
-    meeting_args args = meeting_args_of(c, NULL);
-    args.v = (real *)(uintptr_t)v; /* weigh_meetings only reads it */
-    PBD_TRY(PBD_RUN(c->exec, sum_crowds, cloth_rows_of(c->cloth).particles, sides_of(c), &args));
-    return PBD_RUN(c->exec, weigh_meetings, c->meetings, &args);
+    cloth_contact_args args = contact_args_of(c, NULL);
+    args.v = (real *)(uintptr_t)v; /* weigh_cloth_contacts only reads it */
+    PBD_TRY(PBD_RUN(c->exec, sum_vertex_weights, cloth_rows_of(c->cloth).particles, sides_of(c), &args));
+    return PBD_RUN(c->exec, weigh_cloth_contacts, c->contacts, &args);
 }
 
 pbd_status cloth_contact_iterate(cloth_contact *c, real *v) {
-    const meeting_args args = meeting_args_of(c, v);
-    if (c->meetings == 0) return pbd_ok();
-    PBD_TRY(PBD_RUN(c->exec, project_meetings, c->meetings, &args));
-    PBD_TRY(PBD_RUN(c->exec, push_particles, c->meetings, &args));
-    pbd_count(c->recorder, "cloth_contact_solves", c->meetings);
+    const cloth_contact_args args = contact_args_of(c, v);
+    if (c->contacts == 0) return pbd_ok();
+    PBD_TRY(PBD_RUN(c->exec, project_cloth_contacts, c->contacts, &args));
+    PBD_TRY(PBD_RUN(c->exec, push_particles, c->contacts, &args));
+    pbd_count(c->recorder, "cloth_contact_solves", c->contacts);
     return PBD_RUN(c->exec, push_vertices, cloth_rows_of(c->cloth).particles, sides_of(c), &args);
 }
 

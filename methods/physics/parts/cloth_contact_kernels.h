@@ -19,19 +19,19 @@
 #include "methods/physics/surface/collider_pose.h"
 #include "methods/physics/surface/mesh_search.h"
 
-enum { MEETINGS_MOST = 6 }; /* contacts per particle: the nearest triangles */
+enum { CLOTH_CONTACTS_MOST = 6 }; /* contacts per particle: the nearest triangles */
 
 /* ---- Finding contacts -------------------------------------------------------------------------------------------- */
 
-typedef struct meeting {
+typedef struct nearest_point {
     uint32_t triangle;
     real weight[3]; /* b */
     real distance;  /* m */
     vec3 normal;
     int face; /* the nearest point is in the triangle's interior, not on its boundary */
-} meeting;
+} nearest_point;
 
-typedef struct meeting_find_args {
+typedef struct cloth_contact_find_args {
     mesh_view mesh;              /* the cloth at the start of the step; its boxes also contain `later` */
     const real *later;           /* predicted vertices without contact; rows of four */
     const real *x, *v;           /* particles: rows of four; 1/kg is the fourth of v */
@@ -41,7 +41,7 @@ typedef struct meeting_find_args {
     uint32_t *particle, *vertex; /* by contact; 3 by contact */
     real *foot;                  /* by contact: b_1, b_2, b_3, and g_0 - floor, m */
     real *normal;                /* by contact: n, and g_0, m */
-} meeting_find_args;
+} cloth_contact_find_args;
 
 PBD_FN vec3 mesh_blend(const real *rows, const uint32_t *corner, const real weight[3]) {
     const vec3 a = vec3_scale(weight[0], load3(rows, corner[0])), b = vec3_scale(weight[1], load3(rows, corner[1]));
@@ -49,20 +49,21 @@ PBD_FN vec3 mesh_blend(const real *rows, const uint32_t *corner, const real weig
 }
 
 /* Nearest first; ties by triangle number, so that the order of the search does not matter. */
-PBD_FN int meeting_before(const meeting *a, const meeting *b) {
+PBD_FN int cloth_contact_before(const nearest_point *a, const nearest_point *b) {
     return a->distance < b->distance || (!(b->distance < a->distance) && a->triangle < b->triangle);
 }
 
-PBD_FN int meeting_insert(meeting *list, int count, const meeting *one) {
-    int at = count < MEETINGS_MOST ? count : MEETINGS_MOST - 1;
-    if (count == MEETINGS_MOST && !meeting_before(one, &list[at])) return count;
-    for (; at > 0 && meeting_before(one, &list[at - 1]); at--) list[at] = list[at - 1];
+PBD_FN int cloth_contact_insert(nearest_point *list, int count, const nearest_point *one) {
+    int at = count < CLOTH_CONTACTS_MOST ? count : CLOTH_CONTACTS_MOST - 1;
+    if (count == CLOTH_CONTACTS_MOST && !cloth_contact_before(one, &list[at])) return count;
+    for (; at > 0 && cloth_contact_before(one, &list[at - 1]); at--) list[at] = list[at - 1];
     list[at] = *one;
-    return count < MEETINGS_MOST ? count + 1 : count;
+    return count < CLOTH_CONTACTS_MOST ? count + 1 : count;
 }
 
 /* Whether a triangle may be touched in the step. */
-PBD_FN int meeting_of(const meeting_find_args *a, vec3 x, vec3 move, uint32_t triangle, meeting *out) {
+PBD_FN int cloth_contact_of(const cloth_contact_find_args *a, vec3 x, vec3 move, uint32_t triangle,
+                            nearest_point *out) {
     const uint32_t *corner = a->mesh.corner + 3 * (size_t)triangle;
     const mesh_foot foot = mesh_foot_on(load3(a->mesh.vertex, corner[0]), load3(a->mesh.vertex, corner[1]),
                                         load3(a->mesh.vertex, corner[2]), x);
@@ -85,45 +86,46 @@ PBD_FN int meeting_of(const meeting_find_args *a, vec3 x, vec3 move, uint32_t tr
 
 /* All triangles with an interior nearest point; of nearest points on boundaries, which neighbours share, only one, if
  * it is nearer than any interior one. */
-PBD_APART int find_meetings(const meeting_find_args *a, size_t i, meeting list[MEETINGS_MOST]) {
+PBD_FN_NOINLINE int find_cloth_contacts(const cloth_contact_find_args *a, size_t i,
+                                        nearest_point list[CLOTH_CONTACTS_MOST]) {
     const vec3 x = load3(a->x, i), move = vec3_scale(a->dt, load3(a->v, i));
     const real wide = a->distance + a->reach + real_abs(move.x) + real_abs(move.y) + real_abs(move.z);
     const vec3 low = vec3_make(x.x - wide, x.y - wide, x.z - wide),
                high = vec3_make(x.x + wide, x.y + wide, x.z + wide);
     mesh_walk walk;
-    meeting rim, one;
+    nearest_point rim, one;
     int count = 0, rims = 0;
     if (!(wide < MESH_FAR)) return 0; /* non-finite */
     mesh_walk_begin(&a->mesh, &walk);
     for (uint32_t t = mesh_walk_next(&a->mesh, &walk, low, high); t != MESH_NONE;
          t = mesh_walk_next(&a->mesh, &walk, low, high)) {
-        if (!meeting_of(a, x, move, t, &one)) continue;
+        if (!cloth_contact_of(a, x, move, t, &one)) continue;
         if (one.face)
-            count = meeting_insert(list, count, &one);
-        else if (!rims || meeting_before(&one, &rim)) {
+            count = cloth_contact_insert(list, count, &one);
+        else if (!rims || cloth_contact_before(&one, &rim)) {
             rim = one;
             rims = 1;
         }
     }
     if (rims && (count == 0 || rim.distance < (real)0.9999 * list[0].distance))
-        count = meeting_insert(list, count, &rim);
+        count = cloth_contact_insert(list, count, &rim);
     return count;
 }
 
 /* The cost does not include tree traversal, whose length the host does not know. */
-PBD_ITEM(count_meetings, meeting_find_args, i, 8 * sizeof(real) + 4, 40) {
-    meeting list[MEETINGS_MOST];
-    a->first[i] = (uint32_t)find_meetings(a, i, list);
+PBD_ITEM(count_cloth_contacts, cloth_contact_find_args, i, 8 * sizeof(real) + 4, 40) {
+    nearest_point list[CLOTH_CONTACTS_MOST];
+    a->first[i] = (uint32_t)find_cloth_contacts(a, i, list);
 }
 
-PBD_ITEM_OVER(fill_meetings, meeting_find_args, i, 8, 0, 16 * sizeof(real) + 28, 80) {
-    meeting list[MEETINGS_MOST];
+PBD_ITEM_OVER(fill_cloth_contacts, cloth_contact_find_args, i, 8, 0, 16 * sizeof(real) + 28, 80) {
+    nearest_point list[CLOTH_CONTACTS_MOST];
     const uint32_t first = a->first[i], count = a->first[i + 1] - first;
     if (count == 0) return;
-    const int found = find_meetings(a, i, list);
+    const int found = find_cloth_contacts(a, i, list);
     for (uint32_t k = 0; k < count && k < (uint32_t)found; k++) {
         const size_t c = first + k;
-        const meeting *one = &list[k];
+        const nearest_point *one = &list[k];
         const real gap = one->distance - a->distance;
         a->particle[c] = (uint32_t)i;
         for (size_t d = 0; d < 3; d++) {
@@ -140,24 +142,24 @@ PBD_ITEM_OVER(fill_meetings, meeting_find_args, i, 8, 0, 16 * sizeof(real) + 28,
 
 /* ---- Contacts of each vertex ------------------------------------------------------------------------------------- */
 
-typedef struct meeting_sides_args {
+typedef struct cloth_contact_sides_args {
     const uint32_t *vertex;
     uint32_t *key, *side; /* 3 by contact: vertex; index of the side */
-} meeting_sides_args;
+} cloth_contact_sides_args;
 
-PBD_ITEM(list_sides, meeting_sides_args, k, 12, 0) {
+PBD_ITEM(list_sides, cloth_contact_sides_args, k, 12, 0) {
     a->key[k] = a->vertex[k];
     a->side[k] = (uint32_t)k;
 }
 
-typedef struct meeting_first_args {
+typedef struct cloth_contact_first_args {
     const uint32_t *key; /* sorted */
     uint32_t *first;     /* by vertex; one more at the end */
     size_t sides;
     uint32_t vertices;
-} meeting_first_args;
+} cloth_contact_first_args;
 
-PBD_ITEM(note_first_sides, meeting_first_args, k, 8, 0) {
+PBD_ITEM(find_first_sides, cloth_contact_first_args, k, 8, 0) {
     uint32_t vertex = k ? a->key[k - 1] + 1 : 0;
     for (; vertex <= a->key[k]; vertex++) a->first[vertex] = (uint32_t)k;
     if (k + 1 < a->sides) return;
@@ -166,39 +168,39 @@ PBD_ITEM(note_first_sides, meeting_first_args, k, 8, 0) {
 
 /* ---- Impulses ---------------------------------------------------------------------------------------------------- */
 
-typedef struct meeting_args {
+typedef struct cloth_contact_args {
     const uint32_t *particle, *vertex, *first; /* first: contacts of each particle */
     const uint32_t *side, *first_side;         /* of each vertex */
     const real *foot, *normal;
-    real *state;       /* by contact: drag, push, kg m */
-    real *impulse;     /* by contact: J, and 1/D, kg */
-    real *crowd;       /* by vertex: B */
-    const real *start; /* vertices at the start of the step: rows of four */
-    real *p;           /* present vertices; the fourth: 1/kg */
-    real *v;           /* particles' velocities; the fourth: 1/kg */
+    real *state;         /* by contact: drag, push, kg m */
+    real *impulse;       /* by contact: J, and 1/D, kg */
+    real *vertex_weight; /* by vertex: B */
+    const real *start;   /* vertices at the start of the step: rows of four */
+    real *p;             /* present vertices; the fourth: 1/kg */
+    real *v;             /* particles' velocities; the fourth: 1/kg */
     real dt, inverse_dt, friction, relaxation;
-} meeting_args;
+} cloth_contact_args;
 
 /* Work of this kernel and of push_vertices: vertices and their sides of contacts. */
-PBD_ITEM_OVER(sum_crowds, meeting_args, k, sizeof(real) + 8, 0, sizeof(real) + 4, 1) {
+PBD_ITEM_OVER(sum_vertex_weights, cloth_contact_args, k, sizeof(real) + 8, 0, sizeof(real) + 4, 1) {
     real sum = 0;
     for (uint32_t s = a->first_side[k]; s < a->first_side[k + 1]; s++)
         sum += a->foot[4 * (size_t)(a->side[s] / 3) + a->side[s] % 3];
-    a->crowd[k] = sum;
+    a->vertex_weight[k] = sum;
 }
 
-PBD_ITEM(weigh_meetings, meeting_args, c, 17 * sizeof(real) + 24, 12) {
+PBD_ITEM(weigh_cloth_contacts, cloth_contact_args, c, 17 * sizeof(real) + 24, 12) {
     const uint32_t i = a->particle[c];
     real sum = a->v[4 * (size_t)i + 3] * (real)(a->first[i + 1] - a->first[i]);
     for (size_t k = 0; k < 3; k++) {
         const size_t vertex = a->vertex[3 * c + k];
-        sum += a->p[4 * vertex + 3] * a->foot[4 * c + k] * a->crowd[vertex];
+        sum += a->p[4 * vertex + 3] * a->foot[4 * c + k] * a->vertex_weight[vertex];
     }
     a->impulse[4 * c + 3] = sum > 0 ? a->relaxation / sum : 0; /* both held */
     for (size_t d = 0; d < 4; d++) a->state[4 * c + d] = 0;
 }
 
-PBD_ITEM(project_meetings, meeting_args, c, 52 * sizeof(real) + 16, 90) {
+PBD_ITEM(project_cloth_contacts, cloth_contact_args, c, 52 * sizeof(real) + 16, 90) {
     const uint32_t *vertex = a->vertex + 3 * c;
     const real *foot = a->foot + 4 * c, per = a->impulse[4 * c + 3];
     real *state = a->state + 4 * c;
@@ -220,7 +222,7 @@ PBD_ITEM(project_meetings, meeting_args, c, 52 * sizeof(real) + 16, 90) {
 }
 
 /* The item of a particle's first contact applies all its impulses. */
-PBD_ITEM(push_particles, meeting_args, c, 12 * sizeof(real) + 12, 10) {
+PBD_ITEM(push_particles, cloth_contact_args, c, 12 * sizeof(real) + 12, 10) {
     const uint32_t i = a->particle[c];
     if (a->first[i] != c) return;
     vec3 sum = vec3_make(0, 0, 0);
@@ -232,7 +234,7 @@ PBD_ITEM(push_particles, meeting_args, c, 12 * sizeof(real) + 12, 10) {
     v[2] += w * sum.z;
 }
 
-PBD_ITEM_OVER(push_vertices, meeting_args, k, 8 * sizeof(real) + 8, 6, 5 * sizeof(real) + 4, 6) {
+PBD_ITEM_OVER(push_vertices, cloth_contact_args, k, 8 * sizeof(real) + 8, 6, 5 * sizeof(real) + 4, 6) {
     vec3 sum = vec3_make(0, 0, 0);
     for (uint32_t s = a->first_side[k]; s < a->first_side[k + 1]; s++) {
         const size_t c = a->side[s] / 3;
@@ -246,27 +248,28 @@ PBD_ITEM_OVER(push_vertices, meeting_args, k, 8 * sizeof(real) + 8, 6, 5 * sizeo
 
 /* ---- Penetration ------------------------------------------------------------------------------------------------- */
 
-enum { MEETING_BLOCK = 256, MEETING_SUMS = 2 };
+enum { CLOTH_CONTACT_BLOCK = 256, CLOTH_CONTACT_SUMS = 2 };
 
-typedef struct meeting_watch_args {
+typedef struct cloth_contact_measure_args {
     const real *normal;
-    size_t meetings;
+    size_t contacts;
     real distance; /* d */
-    real *out;     /* MEETING_SUMS by block: largest penetration at the start of the step, m; number of contacts nearer
-                      than 1.01 d */
-} meeting_watch_args;
+    real *out;     /* CLOTH_CONTACT_SUMS by block: largest penetration at the start of the step, m; number of contacts
+                      nearer     than 1.01 d */
+} cloth_contact_measure_args;
 
-PBD_ITEM(watch_meetings, meeting_watch_args, block, MEETING_BLOCK * sizeof(real), MEETING_BLOCK * 3) {
-    const size_t begin = block * MEETING_BLOCK,
-                 end = begin + MEETING_BLOCK < a->meetings ? begin + MEETING_BLOCK : a->meetings;
+PBD_ITEM(measure_cloth_contacts, cloth_contact_measure_args, block, CLOTH_CONTACT_BLOCK * sizeof(real),
+         CLOTH_CONTACT_BLOCK * 3) {
+    const size_t begin = block * CLOTH_CONTACT_BLOCK,
+                 end = begin + CLOTH_CONTACT_BLOCK < a->contacts ? begin + CLOTH_CONTACT_BLOCK : a->contacts;
     real deepest = 0, near = 0;
     for (size_t c = begin; c < end; c++) {
         const real gap = a->normal[4 * c + 3];
         deepest = real_max(deepest, -gap);
         near += gap < (real)0.01 * a->distance ? (real)1 : (real)0;
     }
-    a->out[MEETING_SUMS * block] = deepest;
-    a->out[MEETING_SUMS * block + 1] = near;
+    a->out[CLOTH_CONTACT_SUMS * block] = deepest;
+    a->out[CLOTH_CONTACT_SUMS * block + 1] = near;
 }
 
 #endif

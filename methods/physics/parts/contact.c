@@ -232,18 +232,18 @@ pbd_status contact_iterate(contact *c, const real *x, real *p) {
 
 pbd_status contact_end(contact *c, const real *p) {
     if (c->pairs) {
-        const contact_watch_args args = {.pass = pass_of(c, NULL, NULL),
-                                         .rest = c->rest,
-                                         .p = p,
-                                         .within = c->self_distance > 0,
-                                         .pairs = c->overlaps,
-                                         .depth = c->depth,
-                                         .near = c->near};
-        PBD_TRY(PBD_RUN(c->exec, watch_pairs, c->members, listed(c), &args));
+        const contact_measure_args args = {.pass = pass_of(c, NULL, NULL),
+                                           .rest = c->rest,
+                                           .p = p,
+                                           .within = c->self_distance > 0,
+                                           .pairs = c->overlaps,
+                                           .depth = c->depth,
+                                           .near = c->near};
+        PBD_TRY(PBD_RUN(c->exec, measure_pairs, c->members, listed(c), &args));
     }
     if (!c->walled) return pbd_ok();
-    const wall_watch_args args = {c->walls->device, (int)c->walls->count, p, c->beyond};
-    return PBD_RUN(c->exec, watch_walls_batch, c->particles, &args);
+    const wall_measure_args args = {c->walls->device, (int)c->walls->count, p, c->beyond};
+    return PBD_RUN(c->exec, measure_walls_batch, c->particles, &args);
 }
 
 static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {

@@ -443,14 +443,14 @@ PBD_BATCH_OF(collide_batch, collide_args, first, count, 8 * sizeof(real), 20) {
 /* ---- Measurements after a substep -------------------------------------------------------------------------------- */
 
 /* Values are the worst so far of each particle, except `pairs`, which is of this substep. */
-typedef struct contact_watch_args {
+typedef struct contact_measure_args {
     contact_pass_args pass; /* its x and p are not used */
     const real *rest, *p;
     int within;      /* with pairs of one body */
     uint32_t *pairs; /* by line: touching pairs, within a hundredth of their distance */
     real *depth;     /* by particle: penetration of a pair, m */
     real *near;      /* by particle: minus the distance of a pair of one body, m */
-} contact_watch_args;
+} contact_measure_args;
 
 /* Sets values[own] to the maximum of it and `now`. */
 PBD_FN void keep_most(real *values, const uint32_t *own, int count, vreal now) {
@@ -460,7 +460,7 @@ PBD_FN void keep_most(real *values, const uint32_t *own, int count, vreal now) {
         if (lane[l] > values[own[l]]) values[own[l]] = lane[l];
 }
 
-PBD_BATCH_OVER(watch_pairs, contact_watch_args, first, count, 6 * sizeof(real) + 8, 6, 5 * sizeof(real) + 4, 15) {
+PBD_BATCH_OVER(measure_pairs, contact_measure_args, first, count, 6 * sizeof(real) + 8, 6, 5 * sizeof(real) + 4, 15) {
     const contact_pass_args *pass = &a->pass;
     const size_t slice = first / CONTACT_SLICE, lane = first % CONTACT_SLICE;
     const uint32_t begin = pass->slice[slice], end = pass->slice[slice + 1], *i = pass->own + first;
@@ -490,14 +490,14 @@ PBD_BATCH_OVER(watch_pairs, contact_watch_args, first, count, 6 * sizeof(real) +
     if (a->within) keep_most(a->near, i, count, near);
 }
 
-typedef struct wall_watch_args {
+typedef struct wall_measure_args {
     const collider_pose *collider;
     int colliders;
     const real *p;
     real *beyond; /* by particle: largest penetration of its centre, m; negative: never */
-} wall_watch_args;
+} wall_measure_args;
 
-PBD_FN void watch_walls(const wall_watch_args *a, size_t i) {
+PBD_FN void measure_walls(const wall_measure_args *a, size_t i) {
     if (!(a->p[4 * i + 3] > 0)) return;
     real most = a->beyond[i];
     for (int c = 0; c < a->colliders; c++) {
@@ -507,10 +507,10 @@ PBD_FN void watch_walls(const wall_watch_args *a, size_t i) {
     a->beyond[i] = most;
 }
 
-PBD_BATCH_OF(watch_walls_batch, wall_watch_args, first, count, 6 * sizeof(real), 20) {
+PBD_BATCH_OF(measure_walls_batch, wall_measure_args, first, count, 6 * sizeof(real), 20) {
     const vreal beyond = batch_load(a->beyond, first, count);
     uint32_t near = near_colliders(a->collider, a->colliders, a->p, first, count, -beyond);
-    for (; near; near &= near - 1) watch_walls(a, first + (size_t)lowest_bit(near));
+    for (; near; near &= near - 1) measure_walls(a, first + (size_t)lowest_bit(near));
 }
 
 /* Reduces blocks of CONTACT_BLOCK lines or particles. */

@@ -117,7 +117,7 @@ static size_t arrays_of(const void *self, device_array *row) {
                                  DEVICE_ARRAY(f->gain, n + 1),
                                  DEVICE_ARRAY(f->change, n + 1),
                                  DEVICE_ARRAY(f->excess, n + 1),
-                                 DEVICE_ARRAY(f->block, FLUID_WATCHED * (n / FLUID_BLOCK + 1)),
+                                 DEVICE_ARRAY(f->block, FLUID_MEASURED * (n / FLUID_BLOCK + 1)),
                                  DEVICE_ARRAY(f->length, n),
                                  DEVICE_ARRAY(f->kept, NEIGHBOURS_KEPT * n),
                                  DEVICE_ARRAY(f->slice, n / FLUID_LANES + 2),
@@ -306,22 +306,22 @@ static pbd_status search(fluid *f) {
 /* Stores the initial excess density; later lets it decay. */
 static pbd_status settle(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
     const double time = f->settings.settling;
-    const fluid_allow_args args = {f->id, f->excess, f->allowed,
-                                   (real)(f->began ? time > 0 ? exp(-dt / time) : 0 : -1)};
+    const fluid_allowed_args args = {f->id, f->excess, f->allowed,
+                                     (real)(f->began ? time > 0 ? exp(-dt / time) : 0 : -1)};
     if (!f->began) {
         PBD_TRY(place(f, x, v, walls, 0));
         PBD_TRY(search(f));
-        PBD_TRY(solve(f, v, dt, FLUID_LOOK));
+        PBD_TRY(solve(f, v, dt, FLUID_EVALUATE));
     }
     f->began = true;
-    return PBD_RUN(f->exec, fluid_allow, f->rows, &args);
+    return PBD_RUN(f->exec, fluid_set_allowed, f->rows, &args);
 }
 
 /* Mean compression at the present velocities, whose neighbours are known. */
 static pbd_status measure(fluid *f, const real *v, double dt, double *out) {
     fluid_state now;
-    PBD_TRY(solve(f, v, dt, FLUID_LOOK));
-    PBD_TRY(fluid_look(f, &now));
+    PBD_TRY(solve(f, v, dt, FLUID_EVALUATE));
+    PBD_TRY(fluid_state_of(f, &now));
     *out = now.compressed;
     return pbd_ok();
 }
@@ -347,7 +347,7 @@ pbd_status fluid_begin(fluid *f, const uint32_t *id, const real *x, real *v, con
     if (f->liquid == 0) return pbd_ok();
     f->id = id;
     const fluid_forget_args forget = {f->multiplier};
-    if (!(f->settings.keep > 0)) PBD_TRY(PBD_RUN(f->exec, fluid_forget, f->rows, &forget));
+    if (!(f->settings.keep > 0)) PBD_TRY(PBD_RUN(f->exec, fluid_clear_multipliers, f->rows, &forget));
     if (f->settings.settling > 0) PBD_TRY(settle(f, x, v, walls, dt));
     return begin(f, x, v, walls, dt);
 }
@@ -382,17 +382,17 @@ static pbd_status smooth(fluid *f, real *v, double dt) {
                                         .curl = f->curl,
                                         .smooth = f->smooth,
                                         .speed = (real)(f->settings.vorticity * dt)};
-    const fluid_keep_args keep = {.role = f->role, .smooth = f->smooth, .v = v};
+    const fluid_store_args keep = {.role = f->role, .smooth = f->smooth, .v = v};
     PBD_TRY(PBD_RUN(f->exec, fluid_smooth, f->rows, work_of(f), &args));
     if (f->curl) PBD_TRY(PBD_RUN(f->exec, fluid_confine, f->rows, work_of(f), &confine));
-    return PBD_RUN(f->exec, fluid_keep, f->rows, &keep);
+    return PBD_RUN(f->exec, fluid_store_smoothed, f->rows, &keep);
 }
 
 static pbd_status end(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
     fluid_state now;
     PBD_TRY(place(f, x, v, walls, dt));
-    PBD_TRY(solve(f, v, dt, FLUID_LOOK));
-    PBD_TRY(fluid_look(f, &now));
+    PBD_TRY(solve(f, v, dt, FLUID_EVALUATE));
+    PBD_TRY(fluid_state_of(f, &now));
     f->dt = dt;
     f->filled = f->entries > 0 ? now.neighbours / (double)f->entries : 1;
     f->largest = now.largest > f->largest || isnan(now.largest) ? now.largest : f->largest;
@@ -410,20 +410,20 @@ pbd_status fluid_end(fluid *f, const real *x, real *v, const collider_poses *wal
 
 /* ---- Measures ---------------------------------------------------------------------------------------------------- */
 
-pbd_status fluid_look(const fluid *f, fluid_state *out) {
+pbd_status fluid_state_of(const fluid *f, fluid_state *out) {
     const size_t blocks = (f->rows + FLUID_BLOCK - 1) / FLUID_BLOCK;
-    const fluid_watch_args args = {.id = f->id,
-                                   .role = f->role,
-                                   .excess = f->excess,
-                                   .exchange = f->exchange,
-                                   .length = f->length,
-                                   .rows = f->rows,
-                                   .out = f->block};
-    double sum[FLUID_WATCHED] = {-1};
+    const fluid_reduce_args args = {.id = f->id,
+                                    .role = f->role,
+                                    .excess = f->excess,
+                                    .exchange = f->exchange,
+                                    .length = f->length,
+                                    .rows = f->rows,
+                                    .out = f->block};
+    double sum[FLUID_MEASURED] = {-1};
     *out = (fluid_state){.largest = -1};
     if (f->liquid == 0) return pbd_ok();
-    PBD_TRY(PBD_RUN(f->exec, fluid_watch, blocks, &args));
-    PBD_TRY(device_blocks_take(f->exec, f->block, blocks, FLUID_WATCHED, 1, sum));
+    PBD_TRY(PBD_RUN(f->exec, fluid_reduce, blocks, &args));
+    PBD_TRY(device_blocks_take(f->exec, f->block, blocks, FLUID_MEASURED, 1, sum));
     const double per = sum[3] > 0 ? 1 / sum[3] : 0;
     *out = (fluid_state){.largest = sum[0],
                          .compressed = sum[1] * per,
@@ -437,7 +437,7 @@ pbd_status fluid_look(const fluid *f, fluid_state *out) {
 pbd_status fluid_record(fluid *f) {
     fluid_state now;
     if (f->liquid == 0) return pbd_ok();
-    PBD_TRY(fluid_look(f, &now));
+    PBD_TRY(fluid_state_of(f, &now));
     pbd_metric(f->recorder, "mean_compression", "1", PBD_ERROR, now.compressed);
     pbd_metric(f->recorder, "most_mean_compression", "1", PBD_ERROR, f->most_compressed);
     pbd_metric(f->recorder, "largest_compression", "1", PBD_ERROR, f->largest);

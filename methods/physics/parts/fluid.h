@@ -14,7 +14,7 @@
 #include "methods/physics/space/neighbours.h"
 #include "methods/physics/surface/colliders.h"
 
-PBD_PRECISE(fluid_create, fluid_free, fluid_begin, fluid_iterate, fluid_end, fluid_look, fluid_record,
+PBD_PRECISE(fluid_create, fluid_free, fluid_begin, fluid_iterate, fluid_end, fluid_state_of, fluid_record,
             fluid_read_pressures, fluid_read_exchange, fluid_part)
 
 enum { FLUID_KERNELS = 4 };
@@ -89,7 +89,7 @@ pbd_status fluid_iterate(fluid *f, const real *x, real *v, const collider_poses 
 /* Measures the state, then smooths velocities of liquid. */
 pbd_status fluid_end(fluid *f, const real *x, real *v, const collider_poses *walls, double dt);
 /* The state at the last evaluation of the constraints. Waits. */
-pbd_status fluid_look(const fluid *f, fluid_state *out);
+pbd_status fluid_state_of(const fluid *f, fluid_state *out);
 /* compression and largest_compression (of all steps), mean_compression; with continuum also exchanged_impulse and
  * exchange_error. Waits. */
 pbd_status fluid_record(fluid *f);

@@ -35,7 +35,7 @@ enum {
 /* Roles of rows. */
 #define FLUID_LIQUID ((real)1)
 #define FLUID_SOLID ((real)0)
-#define FLUID_APART ((real)-1) /* no interaction with liquid */
+#define FLUID_NONE ((real)-1) /* no interaction with liquid */
 
 /* ---- Smoothing kernels ------------------------------------------------------------------------------------------- */
 
@@ -83,7 +83,7 @@ typedef struct fluid_place_args {
     const real *x, *v;
     const uint32_t *id;    /* NULL: rows are in the scene's order */
     const uint8_t *matter; /* by id; NULL: all are liquid */
-    real *p;               /* rows: predicted position; volume, 0 for FLUID_APART */
+    real *p;               /* rows: predicted position; volume, 0 for FLUID_NONE */
     real *role, *gain;     /* FLUID_*; w V^2. Each with one more for the placeholder */
     size_t rows;
     real dt;
@@ -99,7 +99,7 @@ PBD_ITEM(fluid_place, fluid_place_args, i, 14 * sizeof(real), 10) {
     const real volume = seen ? x[3] : 0;
     for (size_t d = 0; d < 3; d++) a->p[4 * i + d] = placeholder ? 0 : x[d] + a->dt * v[d];
     a->p[4 * i + 3] = volume;
-    a->role[i] = !seen ? FLUID_APART : matter == PBD_FLUID ? FLUID_LIQUID : FLUID_SOLID;
+    a->role[i] = !seen ? FLUID_NONE : matter == PBD_FLUID ? FLUID_LIQUID : FLUID_SOLID;
     a->gain[i] = placeholder ? 0 : v[3] * volume * volume;
 }
 
@@ -282,7 +282,7 @@ PBD_FN fluid_mirrors fluid_mirrors_of(const fluid_walls *walls, const uint32_t *
     return out;
 }
 
-PBD_FN void fluid_look_in_mirrors(const fluid_walls *walls, fluid_mirrors *m, const uint32_t *at, int count) {
+PBD_FN void fluid_visit_mirrors(const fluid_walls *walls, fluid_mirrors *m, const uint32_t *at, int count) {
     for (int c = 0; c < m->count; c++) m->other[c] = fluid_distances(walls, m->wall[c], at, count);
 }
 
@@ -299,9 +299,9 @@ PBD_FN void fluid_reflect(const fluid_mirrors *m, int set, vreal *square, vvec3 
 /* ---- Constraints ------------------------------------------------------------------------------------------------- */
 
 enum {
-    FLUID_SOLVE,  /* updates multipliers */
-    FLUID_REPEAT, /* warm start: applies the multipliers of the previous step */
-    FLUID_LOOK    /* only evaluates C */
+    FLUID_SOLVE,   /* updates multipliers */
+    FLUID_REPEAT,  /* warm start: applies the multipliers of the previous step */
+    FLUID_EVALUATE /* only evaluates C */
 };
 
 typedef struct fluid_solve_args {
@@ -328,7 +328,7 @@ typedef struct fluid_solve_args {
 PBD_FN void fluid_set_multiplier(const fluid_solve_args *a, size_t row, real excess, real weight, real volume) {
     const int liquid = a->role[row] > 0;
     a->excess[row] = liquid ? excess : 0;
-    if (a->task == FLUID_LOOK) return;
+    if (a->task == FLUID_EVALUATE) return;
     real *multiplier = a->multiplier + fluid_id(a->id, row), old = *multiplier;
     if (!liquid || !(weight > 0)) {
         *multiplier = a->change[row] = 0;
@@ -394,7 +394,7 @@ PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 
         const vvec3 pair = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
         const vreal near = vvec3_dot(pair, pair);
         fluid_add(&s, &shape, near, pair, b[3], gain);
-        fluid_look_in_mirrors(&walls, &mirrors, at, count);
+        fluid_visit_mirrors(&walls, &mirrors, at, count);
         for (int set = 1; set < sets; set++) {
             vreal square = near;
             vvec3 d = pair;
@@ -410,15 +410,15 @@ PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 
     }
 }
 
-typedef struct fluid_allow_args {
+typedef struct fluid_allowed_args {
     const uint32_t *id;
     const real *excess;
     real *allowed; /* by id */
     real keep;     /* factor of `allowed`; negative: sets it to the present excess */
-} fluid_allow_args;
+} fluid_allowed_args;
 
 /* Initial excess density decays gradually: correcting it at once would throw the liquid apart. */
-PBD_ITEM(fluid_allow, fluid_allow_args, i, 2 * sizeof(real), 1) {
+PBD_ITEM(fluid_set_allowed, fluid_allowed_args, i, 2 * sizeof(real), 1) {
     real *allowed = a->allowed + fluid_id(a->id, i);
     *allowed = a->keep < 0 ? real_max(a->excess[i], 0) : a->keep * *allowed;
 }
@@ -427,7 +427,7 @@ typedef struct fluid_forget_args {
     real *multiplier;
 } fluid_forget_args;
 
-PBD_ITEM(fluid_forget, fluid_forget_args, i, sizeof(real), 0) { a->multiplier[i] = 0; }
+PBD_ITEM(fluid_clear_multipliers, fluid_forget_args, i, sizeof(real), 0) { a->multiplier[i] = 0; }
 
 typedef struct fluid_move_args {
     fluid_lists lists;
@@ -505,7 +505,7 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
         if (a->crowd > 0) push += (real)0.5 * (x[3] + b[3]) * vreal_where(b[3] > 0, fluid_crowding(a, k.w), zero);
         const vvec3 by = vvec3_scale(push * k.slope, pair);
         move = vvec3_add(move, by);
-        fluid_look_in_mirrors(&walls, &mirrors, at, count);
+        fluid_visit_mirrors(&walls, &mirrors, at, count);
         for (int set = 1; set < sets; set++) {
             vreal square = near;
             vvec3 d = pair;
@@ -627,12 +627,12 @@ PBD_BATCH_OVER(fluid_confine, fluid_confine_args, first, count, 16 * sizeof(real
     }
 }
 
-typedef struct fluid_keep_args {
+typedef struct fluid_store_args {
     const real *role, *smooth;
     real *v;
-} fluid_keep_args;
+} fluid_store_args;
 
-PBD_ITEM(fluid_keep, fluid_keep_args, i, 7 * sizeof(real), 0) {
+PBD_ITEM(fluid_store_smoothed, fluid_store_args, i, 7 * sizeof(real), 0) {
     for (size_t d = 0; d < 3 && a->role[i] > 0; d++) a->v[4 * i + d] = a->smooth[4 * i + d];
 }
 
@@ -640,20 +640,20 @@ PBD_ITEM(fluid_keep, fluid_keep_args, i, 7 * sizeof(real), 0) {
 
 /* C: maximum, sum of max(C, 0), sum; number of liquid particles; exchange of liquid, of continuum, sum of magnitudes;
  * neighbours. */
-enum { FLUID_WATCHED = 12 };
+enum { FLUID_MEASURED = 12 };
 
-typedef struct fluid_watch_args {
+typedef struct fluid_reduce_args {
     const uint32_t *id;
     const real *role, *excess, *exchange; /* exchange may be NULL */
     const uint32_t *length;               /* length of the list, by place */
     size_t rows;
     real *out;
-} fluid_watch_args;
+} fluid_reduce_args;
 
-PBD_ITEM(fluid_watch, fluid_watch_args, block, FLUID_BLOCK *(5 * sizeof(real) + 4), FLUID_BLOCK * 12) {
+PBD_ITEM(fluid_reduce, fluid_reduce_args, block, FLUID_BLOCK *(5 * sizeof(real) + 4), FLUID_BLOCK * 12) {
     const size_t begin = block * FLUID_BLOCK, end = begin + FLUID_BLOCK < a->rows ? begin + FLUID_BLOCK : a->rows;
-    real *out = a->out + FLUID_WATCHED * block;
-    for (int k = 0; k < FLUID_WATCHED; k++) out[k] = k == 0 ? (real)-1 : 0;
+    real *out = a->out + FLUID_MEASURED * block;
+    for (int k = 0; k < FLUID_MEASURED; k++) out[k] = k == 0 ? (real)-1 : 0;
     for (size_t i = begin; i < end; i++) {
         const int liquid = a->role[i] > 0;
         const real c = a->excess[i];

@@ -28,7 +28,7 @@ typedef struct particle_energy {
     bool jacobi;
     double share;   /* Jacobi */
     double spacing; /* m */
-    /* Device, by place: written by look_at_particles. */
+    /* Device, by place: written by measure_particles. */
     real *gradient_at, *density_at, *idle_at;
     /* Device, by slot. */
     particle_view view;
@@ -180,12 +180,12 @@ static pbd_status end(void *state, stepper *run) {
 /* F, energy density and idle constraints at the positions `rows`. */
 static pbd_status look(const particle_energy *s, real *rows) {
     for (int c = 0; c < s->layout.colours; c++) {
-        particle_look_args args = {.energy = particle_args_from(s, s->layout.colour_slot[c]),
-                                   .gradient = s->gradient_at,
-                                   .density = s->density_at,
-                                   .idle = s->idle_at};
+        particle_measure_args args = {.energy = particle_args_from(s, s->layout.colour_slot[c]),
+                                      .gradient = s->gradient_at,
+                                      .density = s->density_at,
+                                      .idle = s->idle_at};
         args.energy.view.p = rows;
-        PBD_TRY(PBD_RUN(s->position.run.exec, look_at_particles, s->layout.colour_count[c],
+        PBD_TRY(PBD_RUN(s->position.run.exec, measure_particles, s->layout.colour_count[c],
                         particle_layout_work(&s->layout, c), &args));
     }
     return pbd_ok();
@@ -200,7 +200,8 @@ static pbd_status residual(void *state, stepper *run, step_residual *out) {
     real *left = pbd_new(&a, real, n);
     PBD_TRY(pbd_arena_check(&a));
     for (int c = 0; c < s->layout.colours; c++) {
-        const particle_look_args args = {.energy = particle_args_from(s, s->layout.colour_slot[c]), .idle = s->idle_at};
+        const particle_measure_args args = {.energy = particle_args_from(s, s->layout.colour_slot[c]),
+                                            .idle = s->idle_at};
         PBD_TRY(PBD_RUN(run->exec, measure_particle_residuals, s->layout.colour_count[c],
                         particle_layout_work(&s->layout, c), &args));
     }

@@ -202,15 +202,15 @@ PBD_BATCH_OVER(flow_particles, particle_flow_args, first, count, (4 + 2 * PLASTI
 
 /* ---- Measurements ------------------------------------------------------------------------------------------------ */
 
-typedef struct particle_look_args {
+typedef struct particle_measure_args {
     particle_energy_args energy;
     real *gradient; /* 9 by particle, row by row: F */
     real *density;  /* by particle: psi, in units of `unit` */
     real *idle;     /* by particle: 1 where there is energy but no gradient, 2 where psi is NaN; of
                        measure_particle_residuals: the residual */
-} particle_look_args;
+} particle_measure_args;
 
-PBD_BATCH_OVER(look_at_particles, particle_look_args, first, count, 21 * sizeof(real) + 4, 300, 7 * sizeof(real) + 4,
+PBD_BATCH_OVER(measure_particles, particle_measure_args, first, count, 21 * sizeof(real) + 4, 300, 7 * sizeof(real) + 4,
                21) {
     const particle_view *v = &a->energy.view;
     vreal own[4];
@@ -232,7 +232,7 @@ PBD_BATCH_OVER(look_at_particles, particle_look_args, first, count, 21 * sizeof(
     }
 }
 
-PBD_BATCH_OVER(measure_particle_residuals, particle_look_args, first, count, 7 * sizeof(real) + 4, 250,
+PBD_BATCH_OVER(measure_particle_residuals, particle_measure_args, first, count, 7 * sizeof(real) + 4, 250,
                7 * sizeof(real) + 4, 21) {
     const particle_energy_args *e = &a->energy;
     vreal own[4], lambda = vreal_set(0);

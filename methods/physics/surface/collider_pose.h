@@ -99,8 +99,8 @@ typedef struct collider_sums {
  * `surface`: the impulse J = m change/dt, which works at the surface's velocity u. The particle's kinetic energy
  * changes by J times the mean of its velocities before and after; the rest of J u is dissipated. Not inlined, so that
  * the compiler rounds the contact itself as it does without sums. */
-PBD_APART void collider_sum(const collider_sums *sums, size_t i, real inverse_mass, vec3 change, vec3 before,
-                            vec3 surface) {
+PBD_FN_NOINLINE void collider_sum(const collider_sums *sums, size_t i, real inverse_mass, vec3 change, vec3 before,
+                                  vec3 surface) {
     const double impulse = sums->inverse_dt / (double)inverse_mass, rate = impulse * sums->inverse_dt;
     const double by[3] = {(double)change.x, (double)change.y, (double)change.z};
     const double of[3] = {(double)surface.x, (double)surface.y, (double)surface.z};
@@ -138,7 +138,7 @@ PBD_FN void collider_note(const collider_pose *c, const collider_contact *of, ve
 
 /* For methods that find velocities: where contact begins with the predicted position `start` + dt v, the rounding of
  * that position is a change of the velocity. */
-PBD_APART void collider_sum_rounding(const collider_contact *of, vec3 predicted, real dt, vec3 v) {
+PBD_FN_NOINLINE void collider_sum_rounding(const collider_contact *of, vec3 predicted, real dt, vec3 v) {
     const vec3 exact = vec3_scale(dt, v);
     collider_sum(&of->sums, of->row, of->inverse_mass, vec3_sub(vec3_sub(predicted, of->start), exact), exact,
                  vec3_make(0, 0, 0));

@@ -63,7 +63,7 @@ PBD_FN collider_gap mesh_gap_from(const collider_mesh *m, const mesh_point *p, v
 }
 
 /* Without motion, searched within `reach`, beyond which it is MESH_FAR. Signs are reversed for a container. */
-PBD_APART collider_gap mesh_gap_near(const collider_mesh *m, int container, vec3 x, real reach) {
+PBD_FN_NOINLINE collider_gap mesh_gap_near(const collider_mesh *m, int container, vec3 x, real reach) {
     const mesh_point p = mesh_nearest(&m->view, x, reach, MESH_NONE);
     if (p.triangle == MESH_NONE) return mesh_far_gap(MESH_FAR);
     collider_gap gap = mesh_gap_from(m, &p, x);
@@ -100,8 +100,8 @@ PBD_FN mesh_point mesh_nearest_from(const collider_mesh *m, real *anchor, vec3 t
 /* At the end of the path from `from` to `to`. Beyond `radius` the distance is a lower bound, with any normal. *room >
  * 0, m: the path crosses nothing, nor does its continuation by less than this; 0: unknown; negative: the path ends on
  * the wrong side. */
-PBD_APART collider_gap mesh_gap_after(const collider_mesh *m, int container, real *anchor, vec3 from, vec3 to,
-                                      real radius, real *room) {
+PBD_FN_NOINLINE collider_gap mesh_gap_after(const collider_mesh *m, int container, real *anchor, vec3 from, vec3 to,
+                                            real radius, real *room) {
     const real side = container ? (real)-1 : (real)1;
     real reach = MESH_FAR;
     *room = 0;

@@ -14,9 +14,9 @@ enum { MESH_STACK = 64 };
 
 /* For functions too large to be inlined into every kernel. */
 #if defined(__CUDACC__)
-#define PBD_APART static __host__ __device__ __noinline__
+#define PBD_FN_NOINLINE static __host__ __device__ __noinline__
 #else
-#define PBD_APART static __attribute__((noinline, unused))
+#define PBD_FN_NOINLINE static __attribute__((noinline, unused))
 #endif
 
 #define MESH_NONE 0xffffffffu
@@ -131,7 +131,8 @@ PBD_FN real mesh_try_triangle(const mesh_view *m, uint32_t triangle, vec3 x, uin
 
 /* Within `reach`, m. without: skips triangles with this vertex, for queries at a mesh's own vertices; MESH_NONE: none.
  * *lead, m: how much farther than the nearest every other triangle is, computed up to `most`. */
-PBD_APART mesh_point mesh_nearest_by(const mesh_view *m, vec3 x, real reach, uint32_t without, real most, real *lead) {
+PBD_FN_NOINLINE mesh_point mesh_nearest_by(const mesh_view *m, vec3 x, real reach, uint32_t without, real most,
+                                           real *lead) {
     const real slack = (real)(1 + 32 * REAL_EPSILON), tiny = (real)(8 * REAL_EPSILON) * (real)(8 * REAL_EPSILON);
     const real least = tiny * vec3_dot(x, x); /* squared rounding error of a distance 0 */
     uint32_t stack[MESH_STACK];
@@ -261,7 +262,7 @@ PBD_FN void mesh_try_crossing(const mesh_view *m, uint32_t triangle, vec3 from, 
 }
 
 /* The first triangle that the segment crosses from one of the given sides. */
-PBD_APART mesh_hit mesh_crossing(const mesh_view *m, vec3 from, vec3 to, int sides, real slack) {
+PBD_FN_NOINLINE mesh_hit mesh_crossing(const mesh_view *m, vec3 from, vec3 to, int sides, real slack) {
     const vec3 low = vec3_make((from.x < to.x ? from.x : to.x) - slack, (from.y < to.y ? from.y : to.y) - slack,
                                (from.z < to.z ? from.z : to.z) - slack);
     const vec3 high = vec3_make((from.x > to.x ? from.x : to.x) + slack, (from.y > to.y ? from.y : to.y) + slack,

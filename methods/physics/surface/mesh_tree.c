@@ -99,6 +99,6 @@ mesh_view mesh_tree_view(const mesh_tree *t, const mesh_rows *mesh) {
 
 pbd_status mesh_tree_nearest(const mesh_tree *t, const mesh_rows *mesh, const real *x, size_t n, double reach, bool own,
                              mesh_point *out) {
-    const mesh_ask_args args = {mesh_tree_view(t, mesh), x, (real)fmin(reach, (double)MESH_FAR), own, out};
-    return PBD_RUN(t->exec, mesh_ask, n, &args);
+    const mesh_closest_args args = {mesh_tree_view(t, mesh), x, (real)fmin(reach, (double)MESH_FAR), own, out};
+    return PBD_RUN(t->exec, mesh_find_closest, n, &args);
 }

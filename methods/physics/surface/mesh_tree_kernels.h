@@ -181,15 +181,15 @@ PBD_ITEM(mesh_fit_inner, mesh_fit_args, i, 18 * sizeof(real) + 12, 6) {
 
 /* ---- Queries ----------------------------------------------------------------------------------------------------- */
 
-typedef struct mesh_ask_args {
+typedef struct mesh_closest_args {
     mesh_view mesh;
     const real *x; /* rows of four */
     real reach;    /* m */
     int own;       /* x are the mesh's vertices: triangles at a vertex are skipped for it */
     mesh_point *out;
-} mesh_ask_args;
+} mesh_closest_args;
 
-PBD_ITEM(mesh_ask, mesh_ask_args, i, 4 * sizeof(real) + sizeof(mesh_point), 1000) {
+PBD_ITEM(mesh_find_closest, mesh_closest_args, i, 4 * sizeof(real) + sizeof(mesh_point), 1000) {
     a->out[i] = mesh_nearest(&a->mesh, load3(a->x, i), a->reach, a->own ? (uint32_t)i : MESH_NONE);
 }
 

@@ -1,13 +1,13 @@
 /* Position correction of xpbi within the iterations: of pairs (Eq. 21) or, instead, of densities. Included by
  * xpbi_kernels.h. */
-#ifndef PBD_XPBI_APART_KERNELS_H
-#define PBD_XPBI_APART_KERNELS_H
+#ifndef PBD_XPBI_SEPARATION_KERNELS_H
+#define PBD_XPBI_SEPARATION_KERNELS_H
 
 #include "methods/xpbi/xpbi_constraint_kernels.h"
 
 /* ---- Pairs nearer than `gap` are separated (Eq. 21) -------------------------------------------------------------- */
 
-typedef struct xpbi_part_args {
+typedef struct xpbi_separate_args {
     xpbi_slices s;
     const real *x;
     real *v;
@@ -15,10 +15,11 @@ typedef struct xpbi_part_args {
     real gap;    /* m */
     real share;  /* fraction of a pair's initial deficit that a step may correct */
     real dt;
-} xpbi_part_args;
+} xpbi_separate_args;
 
 /* The row's pairs in the lanes `there`; v: of the own particles. */
-PBD_FN void xpbi_part_row(const xpbi_part_args *a, const uint32_t *at, vmask there, const vreal x[4], vreal v[4]) {
+PBD_FN void xpbi_separate_row(const xpbi_separate_args *a, const uint32_t *at, vmask there, const vreal x[4],
+                              vreal v[4]) {
     vreal xb[4], vb[4];
     batch_load_rows(a->x, at, 1, PBD_BATCH, xb);
     batch_load_rows(a->v, at, 1, PBD_BATCH, vb);
@@ -44,7 +45,7 @@ PBD_FN void xpbi_part_row(const xpbi_part_args *a, const uint32_t *at, vmask the
     batch_store_rows(a->v, at, 1, PBD_BATCH, vb);
 }
 
-PBD_FN void xpbi_part_slice(const xpbi_part_args *a, size_t slice, size_t lane) {
+PBD_FN void xpbi_part_slice(const xpbi_separate_args *a, size_t slice, size_t lane) {
     const size_t slot = slice * XPBI_LANES + lane;
     const uint32_t *own = a->s.own + slot, *near = a->s.near + slot;
     uint32_t most = 0;
@@ -59,12 +60,12 @@ PBD_FN void xpbi_part_slice(const xpbi_part_args *a, size_t slice, size_t lane) 
     batch_load_rows(a->x, own, 1, PBD_BATCH, x);
     batch_load_rows(a->v, own, 1, PBD_BATCH, v);
     const uint32_t *at = a->s.neighbour + (size_t)a->s.row[slice] * XPBI_LANES + lane;
-    for (uint32_t r = 0; r < most; r++, at += XPBI_LANES) xpbi_part_row(a, at, (vmask)(count > (real)r), x, v);
+    for (uint32_t r = 0; r < most; r++, at += XPBI_LANES) xpbi_separate_row(a, at, (vmask)(count > (real)r), x, v);
     batch_store_rows(a->v, own, 1, PBD_BATCH, v); /* last, since padding rows are the own particle's */
 }
 
 /* Work: particles of the cells, and pairs that may touch. */
-PBD_BATCH_OVER(xpbi_part, xpbi_part_args, first, count, 12 * sizeof(real) + 8, 0, 12 * sizeof(real) + 4, 30) {
+PBD_BATCH_OVER(xpbi_separate, xpbi_separate_args, first, count, 12 * sizeof(real) + 8, 0, 12 * sizeof(real) + 4, 30) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
@@ -74,7 +75,7 @@ PBD_BATCH_OVER(xpbi_part, xpbi_part_args, first, count, 12 * sizeof(real) + 8, 0
 /* ---- Density constraints (Macklin and Mueller 2013, one-sided: Figure 15) ---------------------------------------- */
 
 /* rho_p/rho0 - 1 <= 0 at x^n + dt v, with rho_p = V^0 sum_b W_b, assuming neighbours with the mass and volume of p. */
-typedef struct xpbi_thin_args {
+typedef struct xpbi_limit_args {
     xpbi_slices s;
     const real *x;
     real *v;
@@ -83,10 +84,10 @@ typedef struct xpbi_thin_args {
     real per_impulse; /* V^0 over the entry XPBI_IMPULSE */
     real per_rest;    /* 1/rho0 */
     real *density;    /* of xpbi_measure_density: by slot */
-} xpbi_thin_args;
+} xpbi_limit_args;
 
 /* W and -(dW/dr)/r for the neighbours in a row; 0 for padding. *d: vector to the neighbour. */
-PBD_FN vreal xpbi_row_kernel(const xpbi_thin_args *a, const uint32_t *at, const vreal x[4], const vreal v[4],
+PBD_FN vreal xpbi_row_kernel(const xpbi_limit_args *a, const uint32_t *at, const vreal x[4], const vreal v[4],
                              vreal vb[4], vvec3 *d, vreal *slope) {
     const real sigma = (real)(21 / (2 * 3.14159265358979323846)) / (a->support * a->support * a->support);
     const real per_support = 1 / a->support;
@@ -103,7 +104,7 @@ PBD_FN vreal xpbi_row_kernel(const xpbi_thin_args *a, const uint32_t *at, const 
 
 /* rho_p/rho0, the sum of its gradients with respect to neighbours, and their weighted sum of squares, both over
  * V^0/rho0. */
-PBD_FN vreal xpbi_density(const xpbi_thin_args *a, size_t slice, size_t lane, const vreal x[4], const vreal v[4],
+PBD_FN vreal xpbi_density(const xpbi_limit_args *a, size_t slice, size_t lane, const vreal x[4], const vreal v[4],
                           vvec3 *sum, vreal *squares) {
     const real sigma = (real)(21 / (2 * 3.14159265358979323846)) / (a->support * a->support * a->support);
     vreal density = vreal_set(sigma);
@@ -120,7 +121,7 @@ PBD_FN vreal xpbi_density(const xpbi_thin_args *a, size_t slice, size_t lane, co
     return a->per_impulse * a->per_rest * xpbi_entry(&a->s, slice, lane, XPBI_IMPULSE) * density;
 }
 
-PBD_FN void xpbi_thin_slice(const xpbi_thin_args *a, size_t slice, size_t lane) {
+PBD_FN void xpbi_thin_slice(const xpbi_limit_args *a, size_t slice, size_t lane) {
     const uint32_t *own = a->s.own + slice * XPBI_LANES + lane;
     vreal x[4], v[4], squares;
     vvec3 sum;
@@ -146,14 +147,14 @@ PBD_FN void xpbi_thin_slice(const xpbi_thin_args *a, size_t slice, size_t lane) 
 }
 
 /* Work: particles and neighbours. Particles below the density limit need only half of it. */
-PBD_BATCH_OVER(xpbi_thin, xpbi_thin_args, first, count, 9 * sizeof(real) + 8, 20, 8 * sizeof(real) + 4, 40) {
+PBD_BATCH_OVER(xpbi_limit_density, xpbi_limit_args, first, count, 9 * sizeof(real) + 8, 20, 8 * sizeof(real) + 4, 40) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
         xpbi_thin_slice(a, slice, lane % XPBI_LANES);
 }
 
-PBD_BATCH_OVER(xpbi_measure_density, xpbi_thin_args, first, count, 10 * sizeof(real) + 8, 20, 8 * sizeof(real) + 4,
+PBD_BATCH_OVER(xpbi_measure_density, xpbi_limit_args, first, count, 10 * sizeof(real) + 8, 20, 8 * sizeof(real) + 4,
                40) {
     vreal x[4], v[4], squares;
     vvec3 sum;
