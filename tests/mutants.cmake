@@ -114,6 +114,7 @@ source_mutant(statistics_ranks statistics ${statistics} "rank[k] = (i + 1) + j" 
 source_mutant(statistics_margin statistics ${statistics} "i->low >= -limit && i->high <= limit" "i->low >= -limit || i->high <= limit")
 set(pairing harness/compare/pairing.c)
 source_mutant(pairing_control pairing ${pairing} "is_different(out->of_control.judgement.verdict)" "is_different(out->of_b.judgement.verdict) && false")
+source_mutant(pairing_instructions pairing ${pairing} "out->same_work && is_different" "is_different")
 source_mutant(pairing_look pairing ${pairing} "PBD_ERROR_RATE / ratios->judgement.alpha" "1")
 source_mutant(pairing_reverse pairing ${pairing} "out->order[out->pairs - 1][PBD_ARMS - 1 - i]" "out->order[out->pairs - 1][i]")
 set(gate harness/compare/gate.c)

@@ -126,6 +126,51 @@ static void more_pairs_can_be_asked_for(void **state) {
     pbd_pairing_free(&out);
 }
 
+/* Instructions of eight processes of one program, by valgrind --tool=callgrind --trace-children=yes, of
+ * `run cube_shear -m pbd_distance -s cells=3 -s reference=none -t 1 --no-store` with PBDBENCH_PAD of 3 to 4090 bytes.
+ */
+static const double counted[8] = {288315877, 288332401, 288315707, 288299379,
+                                  288316193, 288332291, 288315782, 288299451};
+
+/* Eight pairs in which B takes `slower` times as long by `more` times as many instructions. */
+static void say_counts(double slower, double more) {
+    FILE *a = open_file("a.says", "w"), *b = open_file("b.says", "w");
+    saying of_a = plain, of_b = plain;
+    for (size_t i = 0; i < 8; i++) {
+        of_a.instructions = counted[i];
+        of_b.instructions = more * counted[7 - i];
+        say_twice(a, &of_a, 1, 1);
+        say(b, &of_b, slower, 1);
+    }
+    fclose(a);
+    fclose(b);
+}
+
+static void times_that_instructions_contradict_decide_nothing(void **state) {
+    (void)state;
+    static const struct {
+        double slower, more;
+        pbd_verdict verdict;
+        bool doubted;
+    } cases[] = {{1.05, 1.0, PBD_INCONCLUSIVE, true},
+                 {0.95, 1.0, PBD_INCONCLUSIVE, true},
+                 {1.05, 1.0005, PBD_INCONCLUSIVE, true},
+                 {1.05, 1.002, PBD_SLOWER, false}, /* little code, in a hot place or with worse access to memory */
+                 {1.05, 1.05, PBD_SLOWER, false},
+                 {1.05, 0.95, PBD_SLOWER, false}, /* fewer instructions may well take longer */
+                 {1.05, 0, PBD_SLOWER, false},    /* B was not counted */
+                 {1.0, 1.0, PBD_SAME, false},
+                 {1.0, 1.05, PBD_SAME, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin_anew(NULL);
+        say_counts(cases[i].slower, cases[i].more);
+        pbd_pairing out = pair(8);
+        assert_string_equal(pbd_verdict_name(out.verdict), pbd_verdict_name(cases[i].verdict));
+        assert_string_equal(out.doubt, cases[i].doubted ? PBD_SAME_WORK : "");
+        pbd_pairing_free(&out);
+    }
+}
+
 static void the_clock_is_the_cpu_s_on_one_thread(void **state) {
     (void)state;
     saying two = plain;
@@ -464,6 +509,7 @@ int main(void) {
         cmocka_unit_test_setup(a_control_that_differs_leaves_no_verdict, begin_anew),
         cmocka_unit_test_setup(a_machine_too_busy_leaves_no_verdict, begin_anew),
         cmocka_unit_test_setup(images_are_made_anew, begin_anew),
+        cmocka_unit_test_setup(times_that_instructions_contradict_decide_nothing, begin_anew),
         cmocka_unit_test_setup(the_clock_is_the_cpu_s_on_one_thread, begin_anew),
         cmocka_unit_test_setup(orders_are_drawn_by_the_seed_and_reversed, begin_anew),
         cmocka_unit_test_setup(processes_are_called_alike_and_pinned, begin_anew),

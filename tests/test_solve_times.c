@@ -122,6 +122,9 @@ static void the_answer_is_that_of_a_run_without(void **state) {
     expect_code(timed, 0);
     json_t *a = metrics_of(&plain), *b = metrics_of(&timed);
     assert_true(json_object_size(a) > 10);
+    json_t *instructions = json_object_get(b, "solve_instructions"); /* where the processor counts them */
+    if (instructions) assert_true(json_number_value(json_object_get(instructions, "value")) > 1e4);
+    json_object_del(b, "solve_instructions");
     assert_int_equal(json_object_size(b), json_object_size(a) + 2);
     for (const char *const *name = (const char *const[]){"solve_wall", "solve_cpu", NULL}; *name; name++) {
         json_t *m = json_object_get(b, *name);

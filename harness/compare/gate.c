@@ -294,7 +294,10 @@ static pbd_status confirm(timing *t, const cell_words *words, uint64_t seed, pbd
     PBD_TRY(time_cell(t, words, "confirm", seed, &line->again));
     if (!is_timed(gate, line, &line->again)) return pbd_ok();
     if (is_doubted(gate, line, &line->again, pbd_control_p(&line->again, limit) <= FALSE_DISCOVERIES)) return pbd_ok();
-    if (pbd_pairing_p(&line->again, limit, 1) <= FALSE_DISCOVERIES) {
+    const bool slower = pbd_pairing_p(&line->again, limit, 1) <= FALSE_DISCOVERIES;
+    if (slower && line->again.same_work)
+        set_undecided(gate, line, PBD_SAME_WORK);
+    else if (slower) {
         gate->regressions++;
         line->verdict = PBD_GATE_REGRESSION;
     } else if (pbd_pairing_within(&line->again, limit))

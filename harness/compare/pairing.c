@@ -18,6 +18,10 @@
 #include "harness/process/interrupt.h"
 #include "harness/run/run.h"
 
+/* Counts of one program differ by 1e-4, since they contain the layout of its memory; any change of the code that costs
+ * a percent of the time nearly always changes them by more than 1e-3. */
+static const double SAME_WORK = 1e-3;
+
 /* ---- Turns ------------------------------------------------------------------------------------------------------- */
 
 /* At least five rounds, so that the median is robust. */
@@ -150,6 +154,13 @@ static double median_log_ratio(const turns *t, unsigned arm, bool cpu) {
     return pbd_median(ratio, t->rounds);
 }
 
+/* NaN where one of them has none. */
+static double log_instructions(const pbd_arm_run *a, const pbd_arm_run *b) {
+    const pbd_metric_item *of_a = pbd_arm_metric(a, "solve_instructions");
+    const pbd_metric_item *of_b = pbd_arm_metric(b, "solve_instructions");
+    return of_a && of_b && of_a->value > 0 && of_b->value > 0 ? log(of_b->value / of_a->value) : (double)NAN;
+}
+
 static pbd_status keep_times(making *p, const pbd_arm_run run[PBD_ARMS], const turns *t) {
     pbd_pairing *out = p->out;
     const size_t i = out->pairs;
@@ -162,6 +173,7 @@ static pbd_status keep_times(making *p, const pbd_arm_run run[PBD_ARMS], const t
         fine = fine && out->s[arm][i] > 0;
     }
     out->rounds[i] = t->rounds;
+    out->log_instructions[i] = log_instructions(&run[PBD_ARM_A], &run[PBD_ARM_B]);
     for (unsigned arm = PBD_ARM_B; arm < PBD_ARMS; arm++) {
         const double ratio = t->rounds > 0 ? median_log_ratio(t, arm, cpu) : log(out->s[arm][i] / out->s[PBD_ARM_A][i]);
         (arm == PBD_ARM_B ? &out->of_b : &out->of_control)->log_ratio[i] = ratio;
@@ -306,11 +318,19 @@ bool pbd_pair_is_b_first(const pbd_pairing *p, size_t pair) {
 
 static bool is_different(pbd_verdict verdict) { return verdict == PBD_FASTER || verdict == PBD_SLOWER; }
 
-/* Two runs of one program that differ by more than the margin allows; a machine busier than was tried. */
+static bool is_same_work(const pbd_pairing *p) {
+    for (size_t i = 0; i < p->pairs; i++)
+        if (!(fabs(p->log_instructions[i]) < SAME_WORK)) return false;
+    return p->pairs > 0;
+}
+
+/* Two runs of one program that differ by more than the margin allows; times that instructions contradict; a machine
+ * busier than was tried. */
 static void look_for_doubts(const pbd_pairing_request *r, pbd_pairing *out) {
     const pbd_interval *control = &out->of_control.judgement.log_ratio;
     out->verdict = out->of_b.judgement.verdict;
     if (out->differs.code != PBD_OK) return;
+    out->same_work = is_same_work(out);
     out->overloaded = out->load.others > r->max_load || out->load.steal > PBD_MAX_STEAL;
     if (out->load.others > r->max_load)
         snprintf(out->doubt, sizeof out->doubt,
@@ -325,6 +345,8 @@ static void look_for_doubts(const pbd_pairing_request *r, pbd_pairing *out) {
                  "arm A differs from another process of arm A by %+.2f %% (%+.2f to %+.2f): repeat it on a quieter "
                  "machine",
                  100 * expm1(control->estimate), 100 * expm1(control->low), 100 * expm1(control->high));
+    else if (out->same_work && is_different(out->of_b.judgement.verdict))
+        snprintf(out->doubt, sizeof out->doubt, "%s", PBD_SAME_WORK);
     if (*out->doubt) out->verdict = PBD_INCONCLUSIVE;
 }
 

@@ -13,6 +13,9 @@
  * any time: an arm that is not `ok`, or whose error metrics are worse than allowed, ends the comparison without a
  * verdict on speed.
  *
+ * Where the processor counts instructions, each run has the metric `solve_instructions`. Two programs that execute the
+ * same number are the same code, and a difference of their times is then the machine's: inconclusive.
+ *
  * The control's log-ratios are judged by the same rule. Where A differs from its own copy, what B differs by is not
  * B's: the comparison is inconclusive. So it is on a machine that is busier than the design was tested for.
  */
@@ -86,9 +89,11 @@ typedef struct pbd_pairing {
     double s[PBD_ARMS][PBD_MOST_PAIRS];            /* s */
     size_t rounds[PBD_MOST_PAIRS];                 /* 0: the processes took no turns */
     char run[PBD_ARMS][PBD_MOST_PAIRS][33];
+    double log_instructions[PBD_MOST_PAIRS]; /* log(B / A) of the instructions of a solve; NaN: not counted */
     pbd_pair_ratios of_b, of_control;
     pbd_load load;       /* of the machine by others, meanwhile */
     pbd_verdict verdict; /* that of `of_b`, but inconclusive where there is a doubt */
+    bool same_work;      /* A and B executed the same number of instructions in every pair, to 1e-3 */
     bool overloaded;     /* the machine was busier than allowed */
     char doubt[200];     /* why the times do not decide; "": they may */
 } pbd_pairing;
@@ -108,6 +113,10 @@ bool pbd_pair_is_b_first(const pbd_pairing *pairing, size_t pair);
 /* The experiments of harness/compare/README.md went up to one busy process on each processor beside the arms. */
 #define PBD_MAX_LOAD 1.5
 #define PBD_MAX_STEAL 0.1
+
+/* What is said of a difference in time between programs of the same_work. */
+#define PBD_SAME_WORK \
+    "A and B execute the same number of instructions, to 0.1 %: the difference in time is not the program's"
 
 /* Called after each pair. */
 typedef void (*pbd_pairing_observer)(void *context, size_t pairs, size_t most_pairs);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "harness/exec/arena.h"
+#include "harness/exec/instructions.h"
 #include "harness/files/numbers.h"
 
 static const double SAMPLE_SECONDS = 0.010, AIM_SECONDS = 0.012;
@@ -103,6 +104,19 @@ static pbd_status add_sample(const sampling *s, pbd_solve_times *out) {
     return pbd_no_memory();
 }
 
+/* By one more solve, so that no sample has a counter in it. */
+static pbd_status count_instructions(const sampling *s, double *out) {
+    const int counter = pbd_instructions_open();
+    *out = (double)NAN;
+    if (counter < 0) return pbd_ok();
+    pbd_status status = s->method->load(s->state, s->start->blob, s->start->bytes);
+    const double before = pbd_instructions_read(counter);
+    if (status.code == PBD_OK) status = s->solve(s->context);
+    *out = pbd_instructions_read(counter) - before;
+    close(counter);
+    return status;
+}
+
 /* The other side of pairing.c. A socket that is none, or has closed, ends the turns: samples are then taken alone. */
 static pbd_status take_turns(const sampling *s, pbd_solve_times *out) {
     char answer[80], byte = 'g';
@@ -123,13 +137,14 @@ pbd_status pbd_time_solves(const pbd_method *method, void *state, const pbd_save
                            pbd_solve_times *out) {
     sampling s = {method, state, start, exec, solve, context, 0};
     double spent = 0;
-    *out = (pbd_solve_times){0};
+    *out = (pbd_solve_times){.instructions = (double)NAN};
     PBD_TRY(choose_solves(&s));
     if (plan.turns) PBD_TRY(take_turns(&s, out));
     while (out->samples < FEWEST_SAMPLES || (!plan.turns && spent < plan.seconds)) {
         PBD_TRY(add_sample(&s, out));
         spent += out->wall[out->samples - 1] * (double)s.solves;
     }
+    PBD_TRY(count_instructions(&s, &out->instructions));
     out->wall_median = median(out->wall, out->samples);
     out->cpu_median = median(out->cpu, out->samples);
     return pbd_ok();

@@ -389,6 +389,15 @@ static void print_control(const pbd_pairing *p) {
     putchar('\n');
 }
 
+static void print_instructions(const pbd_pairing *p) {
+    double ratio[PBD_MOST_PAIRS];
+    for (size_t i = 0; i < p->pairs; i++) {
+        if (!isfinite(p->log_instructions[i])) return;
+        ratio[i] = p->log_instructions[i];
+    }
+    printf("  instructions of a solve: %s %% (median of B to A)\n", spell(percent(pbd_median(ratio, p->pairs))).text);
+}
+
 static void print_times(const comparing *c) {
     const pbd_pairing *p = &c->out;
     const pbd_judgement *j = &p->of_b.judgement;
@@ -401,6 +410,7 @@ static void print_times(const comparing *c) {
            spell(percent(j->bootstrap.high)).text);
     printf("  smallest difference that %zu such pairs would detect: %s %%\n", j->pairs,
            spell(percent(j->detectable)).text);
+    print_instructions(p);
     print_control(p);
     if (j->verdict != PBD_INCONCLUSIVE) return;
     if (j->more_pairs == SIZE_MAX)
