@@ -182,7 +182,7 @@ static void a_reference_in_the_store_is_a_limit(void **state) {
     assert_sql(db, "SELECT count(*) FROM comparison_pair WHERE a_s IS NULL AND b_s IS NULL", "2");
     /* A tolerance that is asked for takes its place. */
     const char *const words[] = {"cube_shear", "-m", "pbd_distance", "-s", "cells=3", "-p", "f32", "-t", "1", NULL};
-    const pbd_arm arm = {"real", getenv("PBDBENCH_PROGRAM"), words};
+    const pbd_arm arm = {.name = "real", .program = getenv("PBDBENCH_PROGRAM"), .word = words};
     pbd_tolerance wide = {"k_edge", 0.45};
     pbd_arm_run again;
     pbd_status differs;

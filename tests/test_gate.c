@@ -202,7 +202,7 @@ static void a_control_that_alarms_is_inconclusive(void **state) {
     write_file("new.sh", slow_by_list);
     write_file("slow", "");
     snprintf(program, sizeof program, "%s", in_workplace("old.sh"));
-    const pbd_arm arm = {"old", program, words};
+    const pbd_arm arm = {.name = "old", .program = program, .word = words};
     const pbd_pairing_request request = {.a = arm,
                                          .b = arm,
                                          .margin = 0.02,

@@ -16,8 +16,8 @@ static pbd_status pair_with(const pbd_pairing_request *more, pbd_pairing *out) {
     snprintf(a, sizeof a, "%s", in_workplace("a.sh"));
     snprintf(b, sizeof b, "%s", in_workplace("b.sh"));
     pbd_pairing_request r = *more;
-    r.a = (pbd_arm){"first", a, words};
-    r.b = (pbd_arm){"second", b, words};
+    r.a = (pbd_arm){.name = "first", .program = a, .word = words};
+    r.b = (pbd_arm){.name = "second", .program = b, .word = words};
     if (r.margin == 0) r.margin = 0.02;
     if (r.most_pairs == 0) r.most_pairs = 40;
     if (r.max_load == 0) r.max_load = ANY_LOAD;
@@ -480,7 +480,7 @@ static void processes_that_fail_are_told_of(void **state) {
 static void a_program_that_is_not_there_is_told_of(void **state) {
     (void)state;
     const char *const words[] = {"bar", NULL};
-    const pbd_arm arm = {"gone", "/no/such/program", words};
+    const pbd_arm arm = {.name = "gone", .program = "/no/such/program", .word = words};
     pbd_arm_run run;
     const pbd_status status = pbd_arm_call(&arm, &(pbd_arm_settings){.core = -1}, &run);
     assert_int_equal(status.code, PBD_BAD_INPUT);

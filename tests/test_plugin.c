@@ -201,6 +201,42 @@ static void test_apart_is_the_same(void **unused) {
     json_decref(run[1]);
 }
 
+/* Two builds of one plug-in, which are the same file here: no time is judged. The baseline must have the method. */
+static void test_two_builds_of_one(void **unused) {
+    (void)unused;
+    const char *const mine = plugin("mass_spring"), *const other = plugin("falling");
+    told t = tell("compare", "mass_spring", "--plugin-a", mine, "--plugin-b", mine, "--case", "cube_traction", "-s",
+                  "nu=0.25", "-s", "convention=standard", "--max-pairs", "8", "--max-load", "1000000", "--no-store",
+                  "--json");
+    assert_true(t.code == 0 || t.code == 4);
+    json_t *all = parse(t.out);
+    for (int arm = 0; arm < 2; arm++) {
+        const json_t *run = json_object_get(all, arm ? "b" : "a");
+        assert_string_equal(json_string_value(json_object_get(run, "name")), mine);
+        assert_string_equal(json_string_value(json_object_get(run, "state")), "ok");
+    }
+    json_decref(all);
+    forget(&t);
+    write_text("springs.yaml",
+               "cells: [{name: traction, case: cube_traction, method: mass_spring, set: [nu=0.25, "
+               "convention=standard]}]\n");
+    char suite[PATH_MAX + 100];
+    snprintf(suite, sizeof suite, "%s", in_workplace("springs.yaml"));
+    t = tell("gate", "--plugin", mine, "--baseline-plugin", mine, "--suite", suite, "--max-pairs", "12", "--max-load",
+             "1000000", "--confirm-after", "0", "--no-store", "--quiet", "--json");
+    assert_true(t.code == 0 || t.code == 4);
+    expect_says(t.out, "\"displacement_error\"");
+    forget(&t);
+    t = tell("gate", "--plugin", mine, "--baseline-plugin", other, "--suite", suite, "--no-store", "--quiet");
+    expect_code(t, 4);
+    expect_says(t.out, "mass_spring");
+    forget(&t);
+    t = tell("gate", "--baseline-plugin", mine, "--suite", suite);
+    expect_code(t, 2);
+    expect_says(t.err, "--baseline-plugin needs --plugin");
+    forget(&t);
+}
+
 static void test_installed(void **unused) {
     (void)unused;
     char prefix[PATH_MAX + 40], program[PATH_MAX + 60];
@@ -496,6 +532,7 @@ int main(void) {
         cmocka_unit_test(test_example_is_listed_and_benched),
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_apart_is_the_same),
+        cmocka_unit_test(test_two_builds_of_one),
         cmocka_unit_test(test_installed),
         cmocka_unit_test(test_files_that_are_none),
         cmocka_unit_test(test_tables),

@@ -4,9 +4,12 @@
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-LOADS=quiet sh "${PBDBENCH_ROOT:?}/tools/timing-experiment" -n 1 -o "$folder/out.csv" compare gate
+LOADS=quiet sh "${PBDBENCH_ROOT:?}/tools/timing-experiment" -n 1 -m 12 -o "$folder/out.csv" compare gate
 [ "$(wc -l <"$folder/out.csv")" -eq 3 ] || { echo "not a line for each experiment"; exit 1; }
 awk -F , 'NR > 1 && ($3 != 1 || $4 + $5 + $6 != 1) { print "not one result: " $0; exit 1 }' "$folder/out.csv"
+
+sh "$PBDBENCH_ROOT/tools/timing-factors" -n 24 -o "$folder/factors.csv" quiet
+awk -F , 'NR > 1 && ($4 != 24 || !($5 >= 0)) { print "not a factor: " $0; exit 1 } END { if (NR != 11) exit 1 }' "$folder/factors.csv"
 
 configure() { cmake -S "$PBDBENCH_ROOT" -B "$folder/build" -G Ninja -DPBD_TESTS=OFF -DPBD_CUDA=OFF -DPBD_PLANTED="$1" >"$folder/said" 2>&1; }
 configure mutant=mpm_affine_sign

@@ -177,6 +177,10 @@ static pbd_status spell_arm(const pbd_arm *arm, const pbd_arm_settings *s, arm_w
         if (i > 2 && strcmp(arm->word[i - 1], "-s") == 0) PBD_TRY(spell_setting(arm, arm->word[i], out, &out->word[n]));
         n++;
     }
+    if (arm->plugin) {
+        out->word[n++] = "--plugin";
+        out->word[n++] = arm->plugin;
+    }
     out->word[n++] = "--json";
     out->word[n++] = "--quiet";
     out->word[n++] = "--again";

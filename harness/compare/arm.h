@@ -8,6 +8,7 @@
 typedef struct pbd_arm {
     const char *name;        /* as the user named it: "xpbi:solver=jacobi", "v0.1", a path */
     const char *program;     /* path of a pbdbench binary */
+    const char *plugin;      /* path of a plug-in of this arm alone; NULL: none */
     const char *const *word; /* words after `run`: CASE -m METHOD, then -s, -b, -p, -t...; NULL-terminated. Settings
                                 have today's names; an older program gets those it knows */
 } pbd_arm;

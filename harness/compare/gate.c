@@ -67,8 +67,12 @@ static pbd_status spell_cell(const pbd_gate_cell *cell, cell_words *out) {
     return pbd_ok();
 }
 
-static pbd_arm arm_of(const char *name, const char *program, const cell_words *words) {
-    return (pbd_arm){.name = name, .program = program, .word = words->word};
+static pbd_arm baseline_arm(const pbd_gate_request *r, const char *name, const cell_words *words) {
+    return (pbd_arm){.name = name, .program = r->baseline, .plugin = r->baseline_plugin, .word = words->word};
+}
+
+static pbd_arm current_arm(const pbd_gate_request *r, const char *name, const cell_words *words) {
+    return (pbd_arm){.name = name, .program = r->current, .plugin = r->current_plugin, .word = words->word};
 }
 
 static void tell(const pbd_gate_request *r, const char *what, size_t done, size_t total) {
@@ -87,7 +91,7 @@ static bool is_fine(const pbd_arm_run *run) { return strcmp(run->state, "ok") ==
 
 /* A cell that the baseline lacks is run too: it must succeed. */
 static pbd_status judge_cell(const pbd_gate_request *r, const cell_words *words, pbd_gate *gate, pbd_gate_line *line) {
-    const pbd_arm a = arm_of("the baseline", r->baseline, words), b = arm_of("the program", r->current, words);
+    const pbd_arm a = baseline_arm(r, "the baseline", words), b = current_arm(r, "the program", words);
     const pbd_arm_settings once = {.db = r->db, .core = -1};
     char says[400];
     PBD_TRY(pbd_arm_call(&b, &once, &line->current));
@@ -222,8 +226,8 @@ static void on_pair(void *context, size_t pairs, size_t most) {
 
 static pbd_status time_cell(timing *t, const cell_words *words, const char *purpose, uint64_t seed, pbd_pairing *out) {
     const pbd_gate_request *r = t->request;
-    const pbd_pairing_request pairing = {.a = arm_of(r->baseline_name, r->baseline, words),
-                                         .b = arm_of("current", r->current, words),
+    const pbd_pairing_request pairing = {.a = baseline_arm(r, r->baseline_name, words),
+                                         .b = current_arm(r, "current", words),
                                          .db = r->db,
                                          .margin = r->max_regression,
                                          .seconds = r->seconds,

@@ -55,15 +55,16 @@ pbd_status pbd_gate_suite_keep(pbd_gate_suite *suite, const char *const *methods
 
 typedef struct pbd_gate_request {
     const pbd_gate_suite *suite;
-    const char *baseline, *current; /* programs */
-    const char *baseline_name;      /* as the user named it */
-    bool other_program;             /* `current` is not this program */
-    const char *db;                 /* NULL: nothing is stored */
-    double max_regression;          /* 0.02 */
-    double seconds;                 /* of `run --time` */
-    double max_load;                /* pairing.h */
-    double confirm_after;           /* s between the blocks of a cell on a busy machine */
-    size_t most_pairs;              /* 8, 12, 20 or 40 */
+    const char *baseline, *current;               /* programs */
+    const char *baseline_plugin, *current_plugin; /* NULL: none */
+    const char *baseline_name;                    /* as the user named it */
+    bool other_program;                           /* `current` is not this program */
+    const char *db;                               /* NULL: nothing is stored */
+    double max_regression;                        /* 0.02 */
+    double seconds;                               /* of `run --time` */
+    double max_load;                              /* pairing.h */
+    double confirm_after;                         /* s between the blocks of a cell on a busy machine */
+    size_t most_pairs;                            /* 8, 12, 20 or 40 */
     uint64_t seed;
     int argc;
     char *const *argv;

@@ -19,7 +19,7 @@
 
 typedef struct compare_options {
     const char *case_name, *backend, *precision, *clock, *db, *max_pairs;
-    const char *build[2], *revision[2]; /* A, B */
+    const char *build[2], *revision[2], *plugin[2]; /* A, B */
     pbd_texts sets, tolerances, plugins;
     long long threads, seed;
     double margin, seconds, max_load;
@@ -56,6 +56,9 @@ static const pbd_option table[] = {
                     "of the order and the bootstrap; default: from the clock"),
     PBD_OPT_MANY(compare_options, plugins, "plugin", 0, "FILE", PBD_WORDS_FILES,
                  "a method in a shared library, for both arms"),
+    PBD_OPT_TEXT(compare_options, plugin[0], "plugin-a", 0, "FILE", PBD_WORDS_FILES,
+                 "the same for arm A alone: two builds of one plug-in"),
+    PBD_OPT_TEXT(compare_options, plugin[1], "plugin-b", 0, "FILE", PBD_WORDS_FILES, "the same for B"),
     PBD_OPTION_DB(compare_options),
     PBD_OPT_FLAG(compare_options, no_store, "no-store", 0, "print only"),
     PBD_OPTION_JSON(compare_options, "one object: errors, pairs, intervals, verdict, run ids and the seed"),
@@ -202,12 +205,15 @@ static pbd_status use_revision(const comparing *c, const char *name, char progra
 }
 
 static bool is_of_builds(const compare_options *o) {
-    return o->build[0] || o->build[1] || o->revision[0] || o->revision[1];
+    return o->build[0] || o->build[1] || o->revision[0] || o->revision[1] || o->plugin[0] || o->plugin[1];
 }
 
 /* Arms are named by their difference: variants, or builds, or both. */
 static pbd_status name_arm(comparing *c, int i, const char *variant, bool same_variant, arm_text *arm) {
-    const char *build = c->o.build[i] ? c->o.build[i] : c->o.revision[i] ? c->o.revision[i] : "this build";
+    const char *build = c->o.plugin[i]     ? c->o.plugin[i]
+                        : c->o.build[i]    ? c->o.build[i]
+                        : c->o.revision[i] ? c->o.revision[i]
+                                           : "this build";
     if (!is_of_builds(&c->o))
         arm->name = variant;
     else
@@ -237,7 +243,7 @@ static pbd_status make_arms(comparing *c, const pbd_texts *words) {
     if (words->count == 1 && !is_of_builds(&c->o))
         return pbd_error(PBD_BAD_INPUT,
                          "compare needs a second variant beside '%.60s', or two builds: --build-a, --build-b, --rev-a, "
-                         "--rev-b",
+                         "--rev-b, --plugin-a, --plugin-b",
                          words->item[0]);
     const char *a = words->item[0], *b = words->item[words->count - 1];
     snprintf(c->threads, sizeof c->threads, "%lld", c->o.threads ? c->o.threads : 1);
@@ -287,8 +293,8 @@ static pbd_status make_request(comparing *c, const char *db, const pbd_call *cal
     r->tolerances = n;
     if (o->clock && strcmp(o->clock, "cpu") == 0) r->clock = PBD_CLOCK_CPU;
     if (o->clock && strcmp(o->clock, "wall") == 0) r->clock = PBD_CLOCK_WALL;
-    r->a = (pbd_arm){c->arm[0].name, c->arm[0].program, c->arm[0].word};
-    r->b = (pbd_arm){c->arm[1].name, c->arm[1].program, c->arm[1].word};
+    r->a = (pbd_arm){c->arm[0].name, c->arm[0].program, o->plugin[0], c->arm[0].word};
+    r->b = (pbd_arm){c->arm[1].name, c->arm[1].program, o->plugin[1], c->arm[1].word};
     return pbd_ok();
 }
 

@@ -5,12 +5,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/catalog/plugin.h"
 #include "harness/compare/gate.h"
 #include "harness/compare/revisions.h"
 #include "harness/verbs/cli.h"
 
 typedef struct gate_options {
-    const char *baseline, *current, *suite, *db, *markdown;
+    const char *baseline, *current, *plugin, *baseline_plugin, *suite, *db, *markdown;
     double max_regression, seconds, max_load, confirm_after;
     long long most_pairs, seed;
     pbd_texts only;
@@ -27,6 +28,11 @@ static const pbd_option table[] = {
     PBD_OPT_MANY(gate_options, only, "only", 0, "METHOD", PBD_WORDS_METHODS,
                  "the cells of this method alone, and no figure; may be repeated"),
     PBD_OPT_TEXT(gate_options, current, "current", 0, "PATH", PBD_WORDS_FILES, "the program to test; default this one"),
+    PBD_OPT_TEXT(gate_options, plugin, "plugin", 0, "FILE", PBD_WORDS_FILES,
+                 "a plug-in, whose method the cells may use"),
+    PBD_OPT_TEXT(gate_options, baseline_plugin, "baseline-plugin", 0, "FILE", PBD_WORDS_FILES,
+                 "its former build, for the baseline; --baseline is then this program by\n"
+                 "default"),
     PBD_OPT_REAL(gate_options, seconds, "time", 0, "SECONDS", 1e-6, 3600, "samples of each process; default 0.05"),
     PBD_OPT_INTEGER(gate_options, most_pairs, "max-pairs", 0, 8, 40, "8, 12, 20 or 40 pairs a cell; default 40"),
     PBD_OPT_INTEGER(gate_options, seed, "seed", 0, 0, 9e15, "of the order of the processes; default: from the clock"),
@@ -48,7 +54,9 @@ static pbd_status check_options(const gate_options *o, const pbd_texts *words) {
     if (words->count > 0)
         return pbd_error(PBD_BAD_INPUT, "gate takes no argument, got '%.60s': --baseline sets the baseline",
                          words->item[0]);
-    if (!o->baseline)
+    if (o->baseline_plugin && !o->plugin)
+        return pbd_error(PBD_BAD_INPUT, "--baseline-plugin needs --plugin: the build that is tested");
+    if (!o->baseline && !o->baseline_plugin)
         return pbd_error(PBD_BAD_INPUT, "gate needs --baseline: a git revision or the path of a pbdbench");
     for (size_t i = 0; i < PBD_LOOKS; i++)
         if ((size_t)o->most_pairs == pbd_looks[i].pairs) return pbd_ok();
@@ -58,6 +66,11 @@ static pbd_status check_options(const gate_options *o, const pbd_texts *words) {
 /* A path that can be run, else a revision; a path contains a slash. */
 static pbd_status find_baseline(const gate_options *o, char **program) {
     *program = NULL;
+    if (!o->baseline) {
+        *program = realpath("/proc/self/exe", NULL);
+        return *program ? pbd_ok()
+                        : pbd_error(PBD_FAILED, "this program's own path cannot be read: %s", strerror(errno));
+    }
     if (strchr(o->baseline, '/') && access(o->baseline, X_OK) == 0) {
         *program = realpath(o->baseline, NULL);
         return *program ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "'%.200s': %s", o->baseline, strerror(errno));
@@ -134,6 +147,9 @@ static pbd_status act(void *options, pbd_call *call) {
     pbd_catch_interrupts();
     const char *path PBD_CLEANUP(pbd_free_memory) = o->suite ? strdup(o->suite) : pbd_root_path("gate.yaml");
     if (!path) return pbd_no_memory();
+    const char *file = o->plugin;
+    const pbd_texts plugins = {&file, file ? 1 : 0};
+    PBD_TRY(pbd_plugins_load(&plugins));
     PBD_TRY(pbd_gate_suite_load(path, &suite));
     if (o->only.count > 0) PBD_TRY(pbd_gate_suite_keep(suite, o->only.item, o->only.count));
     if (o->dry_run) {
@@ -147,7 +163,9 @@ static pbd_status act(void *options, pbd_call *call) {
     pbd_gate_request request = {.suite = suite,
                                 .baseline = baseline,
                                 .current = current,
-                                .baseline_name = o->baseline,
+                                .baseline_plugin = o->baseline_plugin ? o->baseline_plugin : o->plugin,
+                                .current_plugin = o->plugin,
+                                .baseline_name = o->baseline_plugin ? o->baseline_plugin : o->baseline,
                                 .other_program = o->current != NULL,
                                 .db = db,
                                 .max_regression = o->max_regression,
@@ -174,7 +192,7 @@ static int verb_main(int argc, char **argv) {
 const pbd_verb pbd_verb_gate = {
     .name = "gate",
     .summary = "compare with a baseline, for CI: exit 1 on a regression",
-    .usage = "gate --baseline REF [--max-regression 2%] [--suite FILE] [options]",
+    .usage = "gate --baseline REF | --plugin FILE --baseline-plugin FILE [--suite FILE] [options]",
     .about =
         "Compares this program with a baseline over the cells of a suite: errors, counts and claims first, and\n"
         "only if they agree times, in interleaved pairs of processes, each beside a control: the baseline against\n"

@@ -99,7 +99,7 @@ const pbd_verb pbd_verb_plugin = {
         "\n"
         "  find_package(pbdbench REQUIRED)\n"
         "  pbdbench_add_plugin(mine mine.c)\n\n"
-        "`run`, `sweep`, `list`, `bench` and `compare` load it with --plugin FILE, or from the variable\n"
+        "`run`, `sweep`, `list`, `bench`, `compare` and `gate` load it with --plugin FILE, or from the variable\n"
         "PBDBENCH_PLUGINS (files, separated by ':'). Each run is then made in a separate process:\n"
         "a crash is stored as a failed run, with the place where it happened.\n"
         "\n"
