@@ -1,4 +1,4 @@
-/* Pairs of particles that are nearer than a reach, of any positions: for what cases measure of matter by places alone.
+/* Pairs of particles that are nearer than a reach, of any positions: for measurements of cases.
  * Methods have methods/physics/space/neighbours.h. */
 #ifndef PBD_NEAR_PAIRS_H
 #define PBD_NEAR_PAIRS_H

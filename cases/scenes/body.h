@@ -1,5 +1,4 @@
-/* What cases of deformable bodies share: parameters of motion, and what can be said of a state by its positions alone,
- * whichever method it came from. */
+/* Parameters of motion of deformable bodies, and measurements of a state from positions alone, for any method. */
 #ifndef PBD_BODY_H
 #define PBD_BODY_H
 

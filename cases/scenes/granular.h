@@ -1,5 +1,5 @@
-/* What is measured of matter that flows and breaks, by places alone: how evenly its particles lie, the heap that they
- * make, the pieces they are in, and where their mass is. Parameters and a watch for cases of it. */
+/* Measurements of matter that flows and breaks, from positions alone: spacing of the particles, shape of the heap,
+ * pieces, centre of mass. Parameters and an observer for its cases. */
 #ifndef PBD_GRANULAR_H
 #define PBD_GRANULAR_H
 

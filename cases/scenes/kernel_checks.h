@@ -1,6 +1,6 @@
-/* What can be said of the kernels of a cloud of particles by their places and velocities alone, in double: whether
- * cells of one colour write to the same particle, what F is by places, and of which C the gradient of yu2024 Eq. 12 is
- * one. The kernel is Wendland's C2 that ends at 2r, with its gradients corrected (Eq. 10). */
+/* Checks of the kernels of a cloud of particles from positions and velocities alone, in double: whether cells of one
+ * colour write to the same particle, F from positions, and the constraint C whose gradient yu2024 Eq. 12 is. The kernel
+ * is Wendland's C2 that ends at 2r, with its gradients corrected (Eq. 10). */
 #ifndef PBD_KERNEL_CHECKS_H
 #define PBD_KERNEL_CHECKS_H
 

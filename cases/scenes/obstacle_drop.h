@@ -1,6 +1,5 @@
-/* Matter that flows falls onto a thing that stands on the floor, and runs off it: what drop_onto_sphere and
- * drop_onto_mesh share. Penetration is computed by separate code: a closed form, or winding
- * numbers and distances by cases/geometry/triangle_tree.c. */
+/* Flowing matter falls onto an obstacle on the floor: what drop_onto_sphere and drop_onto_mesh share. Penetration is
+ * computed by separate code: a closed form, or winding numbers and distances by cases/geometry/triangle_tree.c. */
 #ifndef PBD_OBSTACLE_DROP_H
 #define PBD_OBSTACLE_DROP_H
 

@@ -1,5 +1,5 @@
-/* Scenes of bodies that particles sample: parameters, bodies put in their places, floors and walls, what is held, and
- * what can be said of a state. */
+/* Scenes of bodies that are sampled by particles: parameters, placed bodies, floors and walls, fixed parts, and
+ * measurements of a state. */
 #ifndef PBD_PARTICLE_SCENE_H
 #define PBD_PARTICLE_SCENE_H
 

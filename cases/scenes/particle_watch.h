@@ -1,5 +1,5 @@
-/* What can be said of a state of particles by their places and velocities alone, whichever method they came from, and a
- * watch over a scene that moves: energy, speed, walls, and pairs that should not touch. */
+/* Measurements of particles from positions and velocities alone, for any method, and an observer of a moving scene:
+ * energy, speed, penetration of walls, overlaps. */
 #ifndef PBD_PARTICLE_WATCH_H
 #define PBD_PARTICLE_WATCH_H
 

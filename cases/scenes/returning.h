@@ -1,4 +1,4 @@
-/* Does a body come back to its rest shape, and when? What collapse and recovery measure. */
+/* Whether and when a body returns to its rest shape: the measurement of collapse and recovery. */
 #ifndef PBD_RETURNING_H
 #define PBD_RETURNING_H
 

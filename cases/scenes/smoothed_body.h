@@ -1,5 +1,5 @@
-/* Bodies of smoothed particles (desbrun1996): lumps on a square or cubic lattice, and what is seen of them over time by
- * positions alone: their surface of density, their pieces, how evenly they are spread. */
+/* Bodies of smoothed particles (desbrun1996) on a square or cubic lattice, and measurements over time from positions
+ * alone: isosurface of density, pieces, spacing. */
 #ifndef PBD_SMOOTHED_BODY_H
 #define PBD_SMOOTHED_BODY_H
 

@@ -1,4 +1,4 @@
-/* Answers known without any method: bars with free sides and membranes under a pull. */
+/* Closed-form references: bars with free sides and membranes in tension. */
 #ifndef PBD_STRETCHED_H
 #define PBD_STRETCHED_H
 

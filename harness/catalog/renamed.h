@@ -1,5 +1,5 @@
-/* Parameters under the names they had before: renamed.def. A stored run, another program's run and a command line of
- * old are matched with today's parameters by these. */
+/* Former names of parameters (renamed.def). They match a stored run, a run of another program and an old command line
+ * with today's parameters. */
 #ifndef PBD_RENAMED_H
 #define PBD_RENAMED_H
 

@@ -1,4 +1,5 @@
-/* A method that notes in which of its functions it is: for a process apart, whose parent asks after a crash. */
+/* A wrapper of a method that records the function it is in: after a crash of the child process, the parent reports it.
+ */
 #ifndef PBD_WATCH_H
 #define PBD_WATCH_H
 

@@ -1,4 +1,4 @@
-/* What `reproduce` tells about a figure, as text or as JSON. */
+/* What `reproduce` prints about a figure, as text or as JSON. */
 #ifndef PBD_FIGURE_REPORT_H
 #define PBD_FIGURE_REPORT_H
 

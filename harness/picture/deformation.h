@@ -1,5 +1,5 @@
-/* What a state of a body looks like by its elements: which ones there are, how much each is strained, which of them
- * hang together. For files and pictures of states; methods have measures of their own. */
+/* The elements of a body in a state: their strain, and which of them are connected. For files and pictures of states;
+ * methods have measures of their own. */
 #ifndef PBD_DEFORMATION_H
 #define PBD_DEFORMATION_H
 

@@ -1,5 +1,4 @@
-/* How much a body that particles sample is strained, by its particles' places alone: for files and pictures of states.
- */
+/* Strain of a body that is sampled by particles, from their positions alone: for files and pictures of states. */
 #ifndef PBD_SAMPLE_STRAIN_H
 #define PBD_SAMPLE_STRAIN_H
 

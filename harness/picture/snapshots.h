@@ -1,4 +1,4 @@
-/* States of a run on their way to files: what `run --snapshots N` keeps, writes and draws. */
+/* Snapshots (`run --snapshots N`): states of a run are kept, written as files and drawn. */
 #ifndef PBD_SNAPSHOTS_H
 #define PBD_SNAPSHOTS_H
 

@@ -1,4 +1,4 @@
-/* What a process of this program ends with: a contract with scripts, read by the gate from its children too. */
+/* Exit codes: a contract with scripts. The gate reads them from its child processes too. */
 #ifndef PBD_EXIT_CODES_H
 #define PBD_EXIT_CODES_H
 

@@ -1,4 +1,4 @@
-/* What others do on the machine while something is timed. */
+/* The load by other processes while something is timed. */
 #ifndef PBD_LOAD_H
 #define PBD_LOAD_H
 

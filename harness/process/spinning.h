@@ -1,4 +1,4 @@
-/* How long threads that have nothing to do wait by spinning. */
+/* How long idle threads spin before they sleep. */
 #ifndef PBD_SPINNING_H
 #define PBD_SPINNING_H
 

@@ -1,4 +1,4 @@
-/* What tells stored cells apart: for lists and charts that show several. */
+/* Labels of stored cells by the parameters in which they differ, for lists and charts. */
 #ifndef PBD_CELL_LABELS_H
 #define PBD_CELL_LABELS_H
 

@@ -1,4 +1,4 @@
-/* How far the iterations of a run come, by the norm of its method (pbd_method.residual).
+/* Convergence of a run's iterations, by the norm of its method (pbd_method.residual).
  *
  * `residual_left` is that norm after the last iteration over that before the first, in the last step;
  * `worst_residual_left` the largest of steps 1, 2, 4, ... 64, of every 64th (of long runs: of 256 steps) and of the

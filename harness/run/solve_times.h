@@ -1,4 +1,4 @@
-/* Solving again and again from one state, for the time it takes: `run --time`. */
+/* Repeated solves from one state, timed: `run --time`. */
 #ifndef PBD_SOLVE_TIMES_H
 #define PBD_SOLVE_TIMES_H
 

@@ -1,4 +1,4 @@
-/* Options of a verb, said once: from one table come parsing, checks, `--help` and shell completion.
+/* Options of a verb, declared once: parsing, checks, `--help` and shell completion follow from one table.
  *
  * A verb has a struct for its options, and a table whose rows say which member of it each option sets:
  *
