@@ -81,7 +81,8 @@ typedef struct pbd_param {
     const char *name;
     const char *unit; /* "" for a pure number */
     pbd_param_kind kind;
-    const char *preset; /* the default, as it would be typed; PBD_REAL dt: may be "auto" (pbd_method.auto_dt) */
+    const char *preset; /* the default, as it would be typed. Of a method's numbers and choices: may be "auto"
+                           (pbd_method.choose) */
     double min, max;    /* of numbers: closed unless `open` says otherwise */
     unsigned open;
     const char *const *choices; /* NULL-terminated. PBD_CHOICE: names; the value is the index. PBD_TEXT: words that are
@@ -468,9 +469,10 @@ typedef struct pbd_method {
     /* Why residuals above the limit carry no warning: the published form stops after a fixed few iterations. Begins
      * with when that is so, if not always (conditions.h). NULL: they carry one. */
     const char *unconverged;
-    /* s: the step that dt=auto stands for, the longest that the method is stable and accurate with; rounded down by the
-     * harness. A scene that could not be built is empty. NULL: the method has no dt=auto. */
-    double (*auto_dt)(const pbd_scene *, const pbd_values *);
+    /* The number, or of a PBD_CHOICE the index, that `auto` stands for in this scene; NAN: none suits it. Parameters
+     * are chosen in their order: reals to come are NAN. A scene that could not be built is empty. NULL: no parameter
+     * may be `auto`. */
+    double (*choose)(const pbd_scene *, const pbd_values *, const char *parameter);
 } pbd_method;
 
 /* method->create. After an error *state is NULL, and the partial state is destroyed. */

@@ -64,7 +64,7 @@ UNUSED static pbd_status try_open_on(int backend, solver *s, const char *method,
     for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save))
         PBD_TRY(pbd_setting_parse(word, &setting[count++]));
     pbd_values unused;
-    pbd_status resolved = pbd_resolve(c, s->method, setting, count, &unused, &s->values);
+    pbd_status resolved = pbd_resolve_in(scene, c, s->method, setting, count, &unused, &s->values);
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
     PBD_TRY(resolved);
     pbd_values_free(&unused);

@@ -126,8 +126,8 @@ static pbd_status check_method(const pbd_method *m, const char *plugin) {
     PBD_TRY(check_masks(m));
     PBD_TRY(check_params(m->params, m->name));
     for (const pbd_param *p = m->params; p->name; p++)
-        if (pbd_param_is_auto(p) && !pbd_has_auto_dt(m))
-            WRONG("method %s has dt=auto by default, but no `auto_dt` that chooses it", m->name);
+        if (pbd_param_is_auto(p) && !pbd_has_choose(m))
+            WRONG("method %s has %s=auto by default, but no `choose` that chooses it", m->name, p->name);
     return pbd_ok();
 }
 

@@ -144,15 +144,15 @@ const char *pbd_method_law(const pbd_method *method) {
     return method->bytes >= offsetof(pbd_method, law) + sizeof method->law ? method->law : NULL;
 }
 
-static bool knows_auto_dt(const pbd_method *method) {
-    return method->bytes >= offsetof(pbd_method, auto_dt) + sizeof method->auto_dt;
+static bool knows_choose(const pbd_method *method) {
+    return method->bytes >= offsetof(pbd_method, choose) + sizeof method->choose;
 }
 
-bool pbd_has_auto_dt(const pbd_method *method) { return knows_auto_dt(method) && method->auto_dt; }
+bool pbd_has_choose(const pbd_method *method) { return knows_choose(method) && method->choose; }
 
-/* ELASTICITY and auto_dt came together. */
+/* ELASTICITY and `choose` came together. */
 unsigned pbd_method_takes(const pbd_method *method) {
-    return knows_auto_dt(method) ? method->takes : method->takes | PBD_TAKES_ELASTICITY;
+    return knows_choose(method) ? method->takes : method->takes | PBD_TAKES_ELASTICITY;
 }
 
 unsigned pbd_missing_needs(const pbd_method *method, const pbd_case *c) {

@@ -52,8 +52,8 @@ pbd_status pbd_check_backend(pbd_backend backend);
 /* The only elastic law that a method supports; NULL: it says nothing of laws, as a plug-in that was built before. */
 const char *pbd_method_law(const pbd_method *method);
 
-/* Whether the method chooses a step for dt=auto. */
-bool pbd_has_auto_dt(const pbd_method *method);
+/* Whether the method chooses values for `auto`. */
+bool pbd_has_choose(const pbd_method *method);
 
 /* PBD_TAKES_* of the method. One of a plug-in that was built before there was ELASTICITY takes it. */
 unsigned pbd_method_takes(const pbd_method *method);

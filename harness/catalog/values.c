@@ -13,10 +13,10 @@
 #include <xxhash.h>
 
 #include "harness/catalog/renamed.h"
-#include "harness/catalog/time_step.h"
 #include "harness/exec/arena.h"
 #include "harness/files/nearest.h"
 #include "harness/files/numbers.h"
+#include "harness/process/interrupt.h"
 
 /* More points than this on one axis is a mistake (a step in the wrong unit). */
 enum { LONGEST_AXIS = 100000 };
@@ -187,13 +187,20 @@ void pbd_content_free(pbd_content *content) {
 /* ---- Values of every kind ---------------------------------------------------------------------------------------- */
 
 bool pbd_param_is_auto(const pbd_param *param) {
-    return param->kind == PBD_REAL && strcmp(param->name, "dt") == 0 && strcmp(param->preset, "auto") == 0;
+    if (strcmp(param->preset, "auto") != 0 || param->kind == PBD_TEXT || param->kind == PBD_FILE) return false;
+    for (size_t k = 0; param->kind == PBD_CHOICE && param->choices[k]; k++)
+        if (strcmp(param->choices[k], "auto") == 0) return false;
+    return true;
+}
+
+static bool is_chosen_later(const pbd_value *value) {
+    return pbd_param_is_auto(value->param) && strcmp(value->text, "auto") == 0;
 }
 
 pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
     *out = (pbd_value){.param = param};
     if (pbd_param_is_auto(param) && strcmp(text, "auto") == 0) {
-        out->number = NAN;
+        out->number = param->kind == PBD_REAL ? (double)NAN : 0;
         snprintf(out->text, sizeof out->text, "auto");
         return pbd_ok();
     }
@@ -297,15 +304,41 @@ static pbd_status share_law(const pbd_case *c, const pbd_method *m, const pbd_va
     return known ? assign(case_values, &(pbd_setting){"material", law}, c->name, &known) : pbd_ok();
 }
 
-/* Replaces dt=auto by its number. */
-static pbd_status choose_dt(const pbd_case *c, const pbd_values *case_values, const pbd_method *m,
-                            const pbd_values *method_values) {
-    const pbd_value *dt = pbd_value_named(method_values, "dt");
-    char text[40];
+static pbd_status choose_one(const pbd_method *m, const pbd_scene *scene, const pbd_values *values,
+                             const pbd_param *param) {
+    const double x = m->choose(scene, values, param->name);
+    char text[48];
     bool known;
-    if (!dt || !pbd_param_is_auto(dt->param) || !isnan(dt->number)) return pbd_ok();
-    PBD_TRY(pbd_auto_dt(c, case_values, m, method_values, text, sizeof text));
-    return assign(method_values, &(pbd_setting){"dt", text}, m->name, &known);
+    if (!isfinite(x))
+        return pbd_error(PBD_BAD_INPUT, "method %s chooses no %s for this scene: set %s", m->name, param->name,
+                         param->name);
+    snprintf(text, sizeof text, "%.17g", x);
+    return assign(values, &(pbd_setting){param->name, param->kind == PBD_CHOICE ? param->choices[(int)x] : text},
+                  m->name, &known);
+}
+
+static pbd_status choose_in(const pbd_method *m, const pbd_scene *scene, const pbd_values *values) {
+    for (size_t k = 0; k < values->count; k++)
+        if (is_chosen_later(&values->item[k])) PBD_TRY(choose_one(m, scene, values, values->item[k].param));
+    return pbd_ok();
+}
+
+/* Replaces `auto` by what the method chooses in this scene; NULL: in the case's, which is built for it, and again by
+ * the run. One that cannot be built is refused by the run, as with any values. */
+static pbd_status choose(const pbd_case *c, const pbd_values *case_values, const pbd_method *m,
+                         const pbd_values *method_values, const pbd_scene *scene) {
+    size_t k = 0;
+    while (k < method_values->count && !is_chosen_later(&method_values->item[k])) k++;
+    if (k == method_values->count) return pbd_ok();
+    if (scene) return choose_in(m, scene, method_values);
+    pbd_setup setup = {0};
+    pbd_interrupt_ends("the scene was built");
+    const pbd_status built = pbd_case_build(c, case_values, &setup);
+    pbd_interrupt_ends(NULL);
+    if (built.code == PBD_FAILED) return built;
+    const pbd_status status = choose_in(m, &setup.scene, method_values);
+    pbd_case_free(c, &setup);
+    return status;
 }
 
 static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_method *m) {
@@ -323,8 +356,8 @@ static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_meth
     return pbd_unknown(kind, key, names, nc + nm, hint);
 }
 
-static pbd_status resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,
-                          pbd_values *case_values, pbd_values *method_values) {
+static pbd_status resolve(const pbd_case *c, const pbd_method *m, const pbd_scene *scene, const pbd_setting *settings,
+                          size_t count, pbd_values *case_values, pbd_values *method_values) {
     PBD_TRY(preset_values(c->params, c->name, case_values));
     PBD_TRY(preset_values(m->params, m->name, method_values));
     PBD_TRY(share_presets(c, m, method_values));
@@ -337,13 +370,18 @@ static pbd_status resolve(const pbd_case *c, const pbd_method *m, const pbd_sett
     }
     PBD_TRY(check_given(case_values, c->name));
     PBD_TRY(check_given(method_values, m->name));
-    return choose_dt(c, case_values, m, method_values);
+    return choose(c, case_values, m, method_values, scene);
 }
 
 pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,
                        pbd_values *case_values, pbd_values *method_values) {
+    return pbd_resolve_in(NULL, c, m, settings, count, case_values, method_values);
+}
+
+pbd_status pbd_resolve_in(const pbd_scene *scene, const pbd_case *c, const pbd_method *m, const pbd_setting *settings,
+                          size_t count, pbd_values *case_values, pbd_values *method_values) {
     *case_values = *method_values = (pbd_values){0};
-    const pbd_status status = resolve(c, m, settings, count, case_values, method_values);
+    const pbd_status status = resolve(c, m, scene, settings, count, case_values, method_values);
     if (status.code != PBD_OK) {
         pbd_values_free(case_values);
         pbd_values_free(method_values);

@@ -15,8 +15,8 @@ pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char 
 void pbd_value_free(pbd_value *value);              /* safe on a zeroed one */
 const char *pbd_value_text(const pbd_value *value); /* its canonical spelling */
 
-/* Whether `auto` is a value of it: a method's dt whose default that is (time_step.h). It is NAN until a scene is known.
- */
+/* Whether `auto` is a value of it: a number or a choice whose default that is. The method chooses it for a scene
+ * (pbd_method.choose); a real number is NAN until then, others are 0. */
 bool pbd_param_is_auto(const pbd_param *param);
 
 /* A parameter that has no default, but must be given; the first of a list, or NULL. */
@@ -25,10 +25,13 @@ const pbd_param *pbd_param_asked(const pbd_param *params);
 
 /* Resolves settings against the parameters of a case and of a method: defaults, then settings in order. A key known to
  * both goes to both, as does the case's default; a key known to neither is PBD_BAD_INPUT with the nearest one. A
- * default `material` is that of the method, where it supports one law only. dt=auto is replaced by its number. On
- * success *case_values and *method_values own arrays freed with pbd_values_free. */
+ * default `material` is that of the method, where it supports one law only. `auto` is replaced by what the method
+ * chooses. On success *case_values and *method_values own arrays freed with pbd_values_free. */
 pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,
                        pbd_values *case_values, pbd_values *method_values);
+/* With a scene that is not built by the case. */
+pbd_status pbd_resolve_in(const pbd_scene *scene, const pbd_case *c, const pbd_method *m, const pbd_setting *settings,
+                          size_t count, pbd_values *case_values, pbd_values *method_values);
 void pbd_values_free(pbd_values *values);
 pbd_status pbd_values_copy(const pbd_values *from, pbd_values *to); /* freed likewise */
 

@@ -93,6 +93,7 @@ static void free_item(pbd_plan_item *item) {
     pbd_values_free(&item->cell.method_values);
     free(item->snapshot_folder);
     free(item->label);
+    free(item->chosen);
 }
 
 void pbd_plan_free(pbd_plan *plan) {
@@ -138,12 +139,24 @@ static const char *law_instead(const pbd_cell *cell, const pbd_setting *settings
     return NULL;
 }
 
-/* Whether dt is auto by default or as it was last set; a case's dt takes the place of the method's default. */
-static bool is_auto_dt(const pbd_cell *cell, const pbd_setting *settings, size_t count) {
-    const pbd_value *dt = pbd_value_named(&cell->method_values, "dt");
+/* Whether it is `auto` by default or as it was last set; a case's default takes the place of the method's. */
+static bool is_chosen(const pbd_cell *cell, const pbd_setting *settings, size_t count, const pbd_param *param) {
+    if (!pbd_param_is_auto(param)) return false;
     for (size_t k = count; k-- > 0;)
-        if (strcmp(settings[k].key, "dt") == 0) return strcmp(settings[k].value, "auto") == 0;
-    return dt && pbd_param_is_auto(dt->param) && !pbd_value_named(&cell->case_values, "dt");
+        if (strcmp(settings[k].key, param->name) == 0) return strcmp(settings[k].value, "auto") == 0;
+    return !pbd_value_named(&cell->case_values, param->name);
+}
+
+/* " dt=0.0017 kernel=rest": what the method chose. */
+static char *chosen_text(const pbd_cell *cell, const pbd_setting *settings, size_t count) {
+    char text[400] = "";
+    for (size_t k = 0; k < cell->method_values.count; k++) {
+        const pbd_value *value = &cell->method_values.item[k];
+        if (is_chosen(cell, settings, count, value->param))
+            snprintf(text + strlen(text), sizeof text - strlen(text), " %s=%s", value->param->name,
+                     pbd_value_text(value));
+    }
+    return strdup(text);
 }
 
 /* Builds the item of one point of the axes (repeat 0). */
@@ -167,14 +180,14 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
     PBD_TRY(pbd_resolve(cell->c, pbd_cell_method(cell), settings, request->settings + request->axes, &cell->case_values,
                         &cell->method_values));
     item->law_instead = law_instead(cell, settings, request->settings + request->axes);
-    item->auto_dt = is_auto_dt(cell, settings, request->settings + request->axes);
+    item->chosen = chosen_text(cell, settings, request->settings + request->axes);
     item->seed = request->seed;
     item->warmups = request->warmups;
     item->seconds = request->seconds;
     item->turns = request->turns;
     item->snapshots = request->snapshots;
     item->label = label_of(request, index);
-    if (!item->label) return pbd_no_memory();
+    if (!item->label || !item->chosen) return pbd_no_memory();
     return identify_cell(cell, item->cell_id);
 }
 
@@ -194,9 +207,10 @@ static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int rep
     pbd_plan_item item PBD_CLEANUP(free_item) = *first;
     item.cell.case_values = item.cell.method_values = (pbd_values){0};
     item.label = strdup(first->label);
+    item.chosen = strdup(first->chosen);
     item.repeat = repeat;
     item.snapshot_folder = NULL;
-    if (!item.label) return pbd_no_memory();
+    if (!item.label || !item.chosen) return pbd_no_memory();
     PBD_TRY(pbd_values_copy(&first->cell.case_values, &item.cell.case_values));
     PBD_TRY(pbd_values_copy(&first->cell.method_values, &item.cell.method_values));
     PBD_TRY(name_snapshots(&item));

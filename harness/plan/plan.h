@@ -46,7 +46,7 @@ typedef struct pbd_plan_item {
     double seconds; /* see pbd_request; likewise turns */
     bool turns;
     const char *law_instead;     /* of the case's default law: the only one that the method supports. NULL: none */
-    bool auto_dt;                /* the method chose its dt: dt=auto */
+    char *chosen;                /* what the method chose for `auto`: " dt=0.0017 kernel=rest"; "": nothing */
     bool begin_only;             /* build the scene and create the state, and end before the first step (pairs.h) */
     pbd_snapshot_plan snapshots; /* of the first repeat; such a run is always made */
     char *snapshot_folder;       /* snapshots.folder */

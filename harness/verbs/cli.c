@@ -60,10 +60,13 @@ void pbd_print_params(const char *title, const pbd_param *params) {
             for (size_t i = 0; params->choices[i]; i++)
                 snprintf(range + strlen(range), sizeof range - strlen(range), "%s%s", i ? "|" : "", params->choices[i]);
         else
-            snprintf(range, sizeof range, "%c%g, %g%c%s%s%s", params->open & PBD_OPEN_MIN ? '(' : '[', params->min,
+            snprintf(range, sizeof range, "%c%g, %g%c%s%s", params->open & PBD_OPEN_MIN ? '(' : '[', params->min,
                      params->max, params->open & PBD_OPEN_MAX || isinf(params->max) ? ')' : ']',
-                     *params->unit ? " " : "", params->unit, pbd_param_is_auto(params) ? ", or auto" : "");
-        printf("  %-20s %s\n  %-20s %s; ", params->name, params->doc, "", range);
+                     *params->unit ? " " : "", params->unit);
+        printf("  %-20s %s\n  %-20s %s%s; ", params->name, params->doc, "", range,
+               !pbd_param_is_auto(params)   ? ""
+               : params->kind == PBD_CHOICE ? "|auto"
+                                            : ", or auto");
         if (!*params->preset)
             puts("must be given");
         else

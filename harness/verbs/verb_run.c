@@ -123,11 +123,10 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
 /* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
 static void print_result(const pbd_result *r, const pbd_plan_item *item) {
-    const pbd_value *dt = item->auto_dt ? pbd_value_named(&item->cell.method_values, "dt") : NULL;
     printf("%s  %s %s, %d thread%s  %s\n", item->label, r->backend, r->precision, r->threads,
            r->threads == 1 ? "" : "s", r->run_id[0] ? r->run_id : "(not stored)");
     if (strcmp(r->state, "ok") != 0) printf("  %s: %s\n", r->state, r->says);
-    if (dt) printf("  dt=auto is dt=%s\n", pbd_value_text(dt));
+    if (*item->chosen) printf("  auto:%s\n", item->chosen);
     for (size_t i = 0; i < r->metrics; i++) {
         const pbd_metric_item *m = &r->metric[i];
         const char *unit = strcmp(m->unit, "1") == 0 ? "" : m->unit;

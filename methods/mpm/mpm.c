@@ -434,9 +434,10 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 }
 
 /* Explicit: unstable from one cell on at rest (warn_of_step). Half of that, because compression raises the speed. */
-static double auto_dt(const pbd_scene *scene, const pbd_values *values) {
+static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
+    (void)parameter; /* dt alone is `auto` */
     const mpm_settings set = mpm_settings_read(values);
-    return fmin(1e-4, 0.5 * (double)set.substeps * set.cell * wave_crossing(scene));
+    return round_step(fmin(1e-4, 0.5 * (double)set.substeps * set.cell * wave_crossing(scene)));
 }
 
 const pbd_method PBD_NAME(mpm) = {
@@ -457,5 +458,5 @@ const pbd_method PBD_NAME(mpm) = {
     .load = load,
     .destroy = destroy,
     .law = "hencky",
-    .auto_dt = auto_dt,
+    .choose = choose,
 };

@@ -35,7 +35,7 @@
     REAL(crowding, "", "0", 0, 1e3, 0, "k of Eq. 13, over the multiplier that C = 1 has on a lattice; printed: 0.1") \
     REAL(crowding_at, "", "0.2", 0, 1, PBD_OPEN_MAX, "crowding>0: dq of Eq. 13, over the kernel's support")          \
     INTEGER(crowding_power, "4", 1, 16, "crowding>0: n of Eq. 13")                                                   \
-    REAL(xsph, "", "-1", -1, 1, 0, "c of Eq. 17; -1: the scene's viscosity")                                         \
+    REAL(xsph, "", "auto", 0, 1, 0, "c of Eq. 17; auto: the scene's viscosity")                                      \
     REAL(vorticity, "m/s", "0", 0, 1e6, 0, "epsilon of Eq. 16: vorticity confinement; does not conserve momentum")   \
     REAL(settling, "s", "0.02", 0, 1e6, 0, "time in which the excess density at the start falls to 1/e; 0: at once") \
     CHOICE(walls, "mirror", (mirror, empty), "liquid has an image beyond each collider, or colliders only push")     \
@@ -71,6 +71,13 @@ static void free_arrays(void *self) {
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
+/* Of xsph. */
+static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
+    (void)values;
+    (void)parameter;
+    return scene->particles.count > 0 ? pbd_material_of(scene, 0)->viscosity : 0;
+}
+
 static pbd_status check(const pbd_scene *scene) {
     if (scene->particles.count == 0) return pbd_error(PBD_BAD_INPUT, "pbf: the scene has no particles");
     for (size_t i = 0; i < scene->particles.count; i++)
@@ -95,7 +102,7 @@ static pbd_status create_fluid(pbf *s, const pbd_scene *scene) {
                                      .crowding = set->crowding,
                                      .crowding_at = set->crowding_at,
                                      .crowding_power = (int)set->crowding_power,
-                                     .xsph = set->xsph < 0 ? pbd_material_of(scene, 0)->viscosity : set->xsph,
+                                     .xsph = set->xsph,
                                      .vorticity = set->vorticity,
                                      .settling = set->settling,
                                      .walls = set->walls == walls_mirror,
@@ -273,4 +280,5 @@ const pbd_method PBD_NAME(pbf) = {
     .residual = "mean over the liquid's particles of max(C, 0), the excess of density, before the warm start and after",
     .watch = watch_next,
     .unconverged = "Macklin and Mueller 2013 run a fixed two to four iterations a step: what is left is compression",
+    .choose = choose,
 };

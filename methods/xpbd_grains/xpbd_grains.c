@@ -15,8 +15,8 @@
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                                                 \
     REAL(grain_radius, "", "0.5", 0.05, 5, 0, "of every grain, in spacings")                                          \
-    REAL(grain_friction, "", "-1", -1, 100, 0,                                                                        \
-         "Coulomb's coefficient between grains; -1: tan(friction_angle) of the scene's sand, or its contact's "       \
+    REAL(grain_friction, "", "auto", 0, 100, 0,                                                                       \
+         "Coulomb's coefficient between grains; auto: tan(friction_angle) of the scene's sand, or its contact's "     \
          "friction")                                                                                                  \
     CHOICE(solver, "jacobi", (jacobi, coloured_gs), "order of projection")                                            \
     CHOICE(                                                                                                           \
@@ -107,9 +107,10 @@ static double sand_value(const pbd_material *m, const char *parameter) {
     return place < 0 ? 0 : m->flow_value[place];
 }
 
-static double friction_between(const pbd_scene *scene, double given) {
+static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
     const double degree = M_PI / 180;
-    if (given >= 0) return given;
+    (void)values;
+    (void)parameter;
     if (!scene->material->flow) return scene->contact.friction;
     return tan(sand_value(scene->material, "friction_angle") * degree);
 }
@@ -430,7 +431,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                          s->set.stabilisation, s->set.compliance);
     s->diameter = 2 * s->set.grain_radius * scene->particles.spacing;
     s->margin = s->set.margin * s->diameter;
-    s->friction = friction_between(scene, s->set.grain_friction);
+    s->friction = s->set.grain_friction;
     s->forces_end = scene->loads.forces_end;
     s->extent = scene->extent;
     if (s->set.start_sweeps <= 0) PBD_TRY(check_overlaps(s, scene));
@@ -494,4 +495,5 @@ const pbd_method PBD_NAME(xpbd_grains) = {
     .residual = "2-norm over all pairs of grains of their overlap, minus alpha~ lambda where compliance > 0",
     .watch = watch,
     .unconverged = "Macklin et al. 2014 run a few iterations a step: grains may overlap",
+    .choose = choose,
 };

@@ -58,6 +58,14 @@ static pbd_status check_rest(const xpbi *s, const pbd_scene *scene) {
     return pbd_ok();
 }
 
+/* Of xsph: the paper's where matter flows. Elastic matter would be damped by it. */
+static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
+    const pbd_material *solid = pbd_first_material(scene, PBD_CONTINUUM);
+    (void)values;
+    (void)parameter;
+    return solid && solid->flow ? 0.01 : 0;
+}
+
 static pbd_status check(const xpbi *s, const pbd_scene *scene) {
     const pbd_material *m = &s->material;
     if (scene->particles.count == 0) return pbd_error(PBD_BAD_INPUT, "xpbi: the scene has no particles");
@@ -95,7 +103,6 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->particles = scene->particles.count;
     s->continuum = continuum_of(scene);
     if (solid) s->material = *solid;
-    if (s->set.xsph < 0) s->set.xsph = s->material.flow ? 0.01 : 0;
     s->unit = ldexp(1, ilogb(s->material.E));
     const double E = s->material.E, nu = s->material.nu;
     s->mu = E / (2 * (1 + nu)) / s->unit;
@@ -312,4 +319,5 @@ const pbd_method PBD_NAME(xpbi) = {
     .law = "hencky",
     .residual = "2-norm over all particles of C + alpha~ lambda (Eq. 17); not of liquid, cloth and contact",
     .watch = watch,
+    .choose = choose,
 };

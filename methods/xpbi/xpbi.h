@@ -48,8 +48,8 @@ PBD_PRECISE(xpbi_allocate_particles, xpbi_start, xpbi_watch_residual, xpbi_block
     REAL(cutoff, "", "0.03", 0, 1, PBD_OPEN_MIN | PBD_OPEN_MAX,                                                    \
          "singular values of L^-1 below this times the largest count as 0")                                        \
     CHOICE(volume, "tracked", (tracked, elastic), "V^n by the whole motion, or V^0 det F as printed")              \
-    REAL(xsph, "", "-1", -1, 1, 0,                                                                                 \
-         "c of Eq. 20: how much velocities are smoothed each step; -1: 0.01 with a flow rule, else 0")             \
+    REAL(xsph, "", "auto", 0, 1, 0,                                                                                \
+         "c of Eq. 20: how much velocities are smoothed each step; auto: 0.01 with a flow rule, else 0")           \
     CHOICE(xsph_form, "symmetric", (symmetric, printed), "keeps momentum, or as printed (Y-5)")                    \
     CHOICE(deformation, "same", (same, before_xsph),                                                               \
            "F goes by the velocities that x goes by (Eq. 22), or by those before XSPH")                            \

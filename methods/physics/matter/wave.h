@@ -3,6 +3,8 @@
 #define PBD_WAVE_H
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "methods/method.h"
 
@@ -24,6 +26,15 @@ static inline double fastest_wave(const pbd_scene *scene) {
 static inline double wave_crossing(const pbd_scene *scene) {
     const double speed = fastest_wave(scene);
     return scene->particles.spacing > 0 && speed > 0 ? scene->particles.spacing / speed : (double)INFINITY;
+}
+
+/* Rounded down to two digits; but 0.005, which is no sum of powers of two, stays 0.005. */
+static inline double round_step(double dt) {
+    if (!(dt > 0) || !isfinite(dt)) return (double)NAN;
+    const double power = floor(log10(dt)) - 1;
+    char text[40];
+    snprintf(text, sizeof text, "%.0fe%.0f", floor(dt / pow(10, power) * (1 + 1e-12)), power);
+    return strtod(text, NULL);
 }
 
 #endif

@@ -64,8 +64,10 @@ static size_t arrays_of(const void *state, device_array *row) {
     return slots + DEVICE_ROWS(row + slots, rows);
 }
 
-double particle_energy_auto_dt(const pbd_scene *scene, const pbd_values *values) {
-    return fmin(0.005, (double)pbd_integer(values, "substeps") * wave_crossing(scene));
+/* Of dt. */
+double particle_energy_choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
+    (void)parameter;
+    return round_step(fmin(0.005, (double)pbd_integer(values, "substeps") * wave_crossing(scene)));
 }
 
 void particle_energy_destroy(void *state) {

@@ -10,7 +10,7 @@
 #include "methods/physics/parts/position_solver.h"
 #include "methods/physics/space/shape_gradients.h"
 
-PBD_PRECISE(particle_energy_auto_dt, particle_energy_create, particle_energy_destroy, particle_energy_read,
+PBD_PRECISE(particle_energy_choose, particle_energy_create, particle_energy_destroy, particle_energy_read,
             particle_energy_save, particle_energy_load)
 
 /* Parameters of every such method, followed by ENERGY_PARAMS and CONTACT_PARAMS. `kernel` is in the order of
@@ -38,13 +38,12 @@ PBD_PRECISE(particle_energy_auto_dt, particle_energy_create, particle_energy_des
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64, .step = position_step,                 \
     .read = particle_energy_read, .save = particle_energy_save, .load = particle_energy_load,                         \
     .destroy = particle_energy_destroy, .watch = position_watch, .residual = ENERGY_RESIDUAL,                         \
-    .unconverged = "constraint=pbd or " STEPPER_SMALL_STEPS ": " STEPPER_UNCONVERGED,                                 \
-    .auto_dt = particle_energy_auto_dt
+    .unconverged = "constraint=pbd or " STEPPER_SMALL_STEPS ": " STEPPER_UNCONVERGED, .choose = particle_energy_choose
 
 /* 0.005 s, but no longer than an elastic wave takes from particle to particle in a substep. A constraint reaches its
  * neighbours only: in longer steps the prediction strains neighbourhoods beyond what a few iterations undo, and energy
  * is gained (README.md of corrected_sph). */
-double particle_energy_auto_dt(const pbd_scene *scene, const pbd_values *values);
+double particle_energy_choose(const pbd_scene *scene, const pbd_values *values, const char *parameter);
 void particle_energy_destroy(void *state);
 
 /* A method's `create`, with its kind of gradients at rest. */

@@ -1,5 +1,5 @@
-/* dt=auto: the number that is chosen, by the formula of pressure waves; a run by auto is the run by the number; and
- * scenes that diverged by the defaults before. */
+/* `auto`: the number that is chosen, of dt by the formula of pressure waves; a run by auto is the run by the number;
+ * and scenes that diverged by the defaults before. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,6 +56,40 @@ static void test_numbers(void **unused) {
     }
 }
 
+static double number_of(const json_t *run, const char *parameter) {
+    return json_number_value(json_object_get(json_object_get(run, "params"), parameter));
+}
+
+/* yu2024, section 4.4: c = 0.01; elastic matter is not smoothed. pbf: the liquid's viscosity is c. Grains: tan 30 and
+ * 40 degrees. */
+static const struct {
+    const char *with[8], *parameter;
+    double value;
+} others[] = {
+    {{"sampled_shape", "xpbi", "shape=box", "spacing=0.2", "duration=1e-3"}, "xsph", 0},
+    {{"sand_column", "xpbi", "particles=150", "duration=1e-3"}, "xsph", 0.01},
+    {{"sand_column", "xpbi", "particles=150", "duration=1e-3", "xsph=0"}, "xsph", 0},
+    {{"liquid_drop", "pbf", "duration=0.01"}, "xsph", 0.01},
+    {{"liquid_drop", "pbf", "duration=0.01", "viscosity=0.123456"}, "xsph", 0.123456},
+    {{"sand_column", "xpbd_grains", "particles=150", "duration=1e-3", "friction_angle=40"},
+     "grain_friction",
+     0.8390996311772799},
+};
+
+static void test_others(void **unused) {
+    (void)unused;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        const char *const *with = others[k].with, *set[8];
+        for (size_t i = 2; i < 8; i++) set[i] = with[i] ? with[i] : with[2]; /* setting it twice changes nothing */
+        json_t *run = run_of(tell("run", with[0], "-m", with[1], "-s", set[2], "-s", set[3], "-s", set[4], "-s", set[5],
+                                  "-q", "--json", "--no-store"));
+        print_message("    %s %s: %s=%.17g\n", with[0], with[1], others[k].parameter,
+                      number_of(run, others[k].parameter));
+        assert_true(fabs(number_of(run, others[k].parameter) - others[k].value) <= 1e-15);
+        json_decref(run);
+    }
+}
+
 static void test_identity(void **unused) {
     (void)unused;
     char db[PATH_MAX + 320];
@@ -68,11 +102,11 @@ static void test_identity(void **unused) {
     json_decref(chosen);
     json_decref(given);
     told t = tell("run", CUBE, "-m", "corrected_sph", "-s", "E=1e7", "--db", db);
-    expect_says(t.out, "dt=auto is dt=0.0017\n");
+    expect_says(t.out, "  auto: dt=0.0017\n");
     expect_says(t.out, "already in the store");
     forget(&t);
     t = tell("run", CUBE, "-m", "corrected_sph", "-s", "E=1e7", "-s", "dt=0.0017", "--db", db);
-    assert_null(strstr(t.out, "dt=auto"));
+    assert_null(strstr(t.out, "auto:"));
     forget(&t);
 }
 
@@ -80,6 +114,13 @@ static void test_words(void **unused) {
     (void)unused;
     told t = tell("run", "sampled_shape", "-m", "mpm", "--help");
     expect_says(t.out, "(0, 1000] s, or auto; default auto");
+    forget(&t);
+    t = tell("run", "sampled_shape", "-m", "xpbi", "--help");
+    expect_says(t.out, "[0, 1], or auto; default auto");
+    forget(&t);
+    t = tell("run", CUBE, "-m", "xpbi", "-s", "xsph=-1", "--no-store");
+    expect_code(t, 2);
+    expect_says(t.err, "xsph=-1 is out of range");
     forget(&t);
     t = tell("run", CUBE, "-m", "pbf", "-s", "dt=auto", "--no-store");
     expect_code(t, 2);
@@ -113,10 +154,8 @@ static void test_stable(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_stable),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_others), cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_words),   cmocka_unit_test(test_stable),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);
 }
