@@ -350,7 +350,7 @@ static void write_sequence(const char *folder, int count, long steps, bool told_
                              .particles.masses = &mass,
                              .loads.forces = force,
                              .extent = 1};
-    const pbd_snapshot_plan plan = {.count = count, .folder = folder, .colour = "body", .width = 40};
+    const pbd_snapshot_plan plan = {.count = count, .folder = folder, .colour = PBD_COLOUR_BODY, .width = 40};
     pbd_snapshots *s;
     check_ok(pbd_snapshots_open(&plan, &scene, &method, &s));
     for (long i = 0; i <= steps; i++) {
@@ -551,7 +551,7 @@ static void test_bad_wishes_are_explained(void **state) {
     forget(&answer);
     answer = tell("run", "cube_shear", "-m", "fem_linear", "--out=x");
     expect_code(answer, 2);
-    expect_says(answer.err, "require --snapshots");
+    expect_says(answer.err, "requires --snapshots");
     forget(&answer);
     answer = tell("run", "cube_shear", "-m", "fem_linear", "--snapshots", "2", "--colour", "stain");
     expect_code(answer, 2);

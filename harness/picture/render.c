@@ -50,8 +50,10 @@ void render_colour(double x, float rgb[3]) {
 static void colour_of(const render_body *body, float value, float rgb[3]) {
     if (body->palette == RENDER_SCALE)
         render_colour(isfinite(value) ? (double)value : 1, rgb);
-    else
+    else if (body->palette == RENDER_BODIES)
         memcpy(rgb, bodies[(unsigned)value % 6], 3 * sizeof *rgb);
+    else
+        for (int c = 0; c < 3; c++) rgb[c] = (float)((unsigned)value >> (16 - 8 * c) & 255) / 255;
 }
 
 /* ---- The camera -------------------------------------------------------------------------------------------------- */
@@ -158,6 +160,8 @@ static float edge_strength(const float length[3]) {
     return 0.34f * clamped((mean - 3) / 15, 0, 1);
 }
 
+static int nearest(const float w[3]) { return w[0] >= w[1] && w[0] >= w[2] ? 0 : w[1] >= w[2] ? 1 : 2; }
+
 static void draw_triangle(canvas *c, const render_body *body, const drawn_triangle *t) {
     const vector *p = t->corner;
     const float area = turn(p[0], p[1], p[2].x, p[2].y);
@@ -186,6 +190,7 @@ static void draw_triangle(canvas *c, const render_body *body, const drawn_triang
                 if (t->edges & 1u << k) /* the edge from k to k+1 is opposite of corner k+2 */
                     light = fminf(light, edge_light(w[(k + 2) % 3] * fabsf(area) / length[k], strength));
             }
+            if (body->palette != RENDER_SCALE) value = t->value[nearest(w)];
             colour_of(body, value, rgb);
             paint(c, x, y, depth, rgb, light * shade(c, unit(normal)));
         }

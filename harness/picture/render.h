@@ -19,12 +19,13 @@ typedef struct render_camera {
     double ground_centre[2], ground_radius; /* m: where the ground ends, softly */
 } render_camera;
 
-typedef enum render_palette { RENDER_SCALE, RENDER_BODIES } render_palette;
+typedef enum render_palette { RENDER_SCALE, RENDER_BODIES, RENDER_COLOURS } render_palette;
 
 typedef struct render_body {
     size_t points;
     const double *position; /* points x 3, m */
-    const float *value;     /* points: colour in [0, 1]; for RENDER_BODIES the number of the body */
+    const float *value;     /* points: place on the scale, in [0, 1]; the number of the body; or 0xRRGGBB, sRGB, which
+                               a float holds exactly */
     size_t triangles;
     const uint32_t *triangle;   /* triangles x 3 */
     const unsigned char *edges; /* triangles: bit k is set where the edge from corner k on is drawn; NULL: none */

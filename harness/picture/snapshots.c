@@ -7,15 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cases/geometry/surface.h"
 #include "harness/exec/arena.h"
 #include "harness/files/gnuplot.h"
-#include "harness/files/numbers.h"
 #include "harness/files/paths.h"
-#include "harness/picture/collider_lines.h"
-#include "harness/picture/deformation.h"
-#include "harness/picture/render.h"
-#include "harness/picture/sample_strain.h"
 #include "harness/picture/vtk.h"
 
 enum { PICTURE_WIDTH = 800, SHEET_PANELS = 12 };
@@ -38,7 +32,6 @@ struct pbd_snapshots {
     pbd_snapshot_plan plan;
     const pbd_scene *scene;
     const pbd_method *method;
-    pbd_body body;
     kept_mesh mesh;
     kept_state *state;
     size_t states;
@@ -79,7 +72,6 @@ pbd_status pbd_snapshots_open(const pbd_snapshot_plan *plan, const pbd_scene *sc
     if (!s) return pbd_no_memory();
     *s = (pbd_snapshots){.plan = *plan, .scene = scene, .method = method, .stride = 1};
     if (s->plan.width == 0) s->plan.width = PICTURE_WIDTH;
-    s->body = pbd_body_of(scene, method);
     s->state = calloc(2 * (size_t)plan->count + 3, sizeof *s->state);
     if (s->state) {
         *out = s;
@@ -198,161 +190,10 @@ static void choose(pbd_snapshots *s) {
     s->states = wanted;
 }
 
-/* ---- The view: by the scene alone, so that every method is seen from the same place ------------------------------ */
-
-/* Where a body may come to lie: around its place at rest and at the start, and below it where it can fall. */
-static void reach_of(const pbd_scene *scene, double low[3], double high[3]) {
-    const double *places[] = {scene->particles.positions, scene->particles.start};
-    for (int d = 0; d < 3; d++) {
-        low[d] = INFINITY;
-        high[d] = -INFINITY;
-        for (int p = 0; p < 2; p++)
-            for (size_t i = 0; places[p] && i < scene->particles.count; i++) {
-                low[d] = fmin(low[d], places[p][3 * i + (size_t)d]);
-                high[d] = fmax(high[d], places[p][3 * i + (size_t)d]);
-            }
-    }
-    /* Does it stand on what holds it? */
-    bool stands = scene->particles.fixed > 0;
-    double sideways = 0.12 * scene->extent, down = sideways, load = 0;
-    for (size_t i = 0; i < scene->particles.fixed; i++)
-        stands = stands && scene->particles.positions[3 * scene->particles.fixed_particle[i] + 2] <=
-                               low[2] + 1e-6 * scene->extent;
-    for (size_t i = 0; i < 3 * scene->particles.count; i++) load += fabs(scene->loads.forces[i]);
-    if (scene->loads.gravity[2] < 0 && scene->particles.fixed > 0) down = 0.6 * scene->extent;
-    if (scene->loads.gravity[2] < 0 && scene->particles.fixed == 0 && scene->duration > 0)
-        down = fmin(-0.5 * scene->loads.gravity[2] * scene->duration * scene->duration, 3 * scene->extent);
-    if (load > 0) sideways = 0.2 * scene->extent;
-    if (scene->loads.gravity[2] < 0 && scene->particles.fixed > 0 && scene->particles.bodies > 0)
-        sideways = 0.35 * scene->extent; /* it swings */
-    if (pbd_ground_of(scene)) stands = true;
-    for (int d = 0; d < 3; d++) {
-        low[d] -= d < 2 ? sideways : stands ? 0 : fmax(down, sideways);
-        high[d] += sideways;
-    }
-    pbd_grow_by_colliders(scene, low, high);
-}
-
 /* ---- What is written --------------------------------------------------------------------------------------------- */
 
-/* Numbers for all states, and the colours they lead to. */
-typedef struct album {
-    pbd_arena owned;
-    double *strain;      /* elements, of one state */
-    double *at_particle; /* particles, of one state */
-    float *value;        /* particles: the renderer's */
-    uint32_t *number;    /* particles: which body */
-    surface outside;
-    unsigned char *edges;   /* of the outside's triangles */
-    double scale;           /* strain of the darkest colour */
-    double radius;          /* m: of bare particles */
-    double low[3], high[3]; /* m: what is in the picture */
-    render_camera camera;
-    int height;
-} album;
-
-static void free_album(album *a) {
-    pbd_arena_free(&a->owned);
-    surface_free(&a->outside);
-}
-
-/* Half the distance of particles that fill the body. */
-static double radius_of(const pbd_scene *scene) {
-    double volume = 1, mass = 0;
-    if (scene->particles.spacing > 0) return 0.5 * scene->particles.spacing;
-    if (scene->material->density > 0) {
-        for (size_t i = 0; i < scene->particles.count; i++) mass += scene->particles.masses[i];
-        volume = mass / scene->material->density;
-    } else {
-        for (size_t d = 0; d < 3; d++) {
-            double low = INFINITY, high = -INFINITY;
-            for (size_t i = 0; i < scene->particles.count; i++) {
-                low = fmin(low, scene->particles.positions[3 * i + d]);
-                high = fmax(high, scene->particles.positions[3 * i + d]);
-            }
-            volume *= fmax(high - low, 1e-3 * scene->extent);
-        }
-    }
-    return 0.5 * cbrt(volume / (double)scene->particles.count);
-}
-
-/* Of a square face, which is two triangles, the diagonal is no edge of the body. */
-static void find_edges(const pbd_snapshots *s, album *a) {
-    for (size_t t = 0; t < a->outside.triangles; t++)
-        a->edges[t] = s->body.corners == 8 ? (t % 2 ? 6 /* 1-2, 2-0 */ : 3 /* 0-1, 1-2 */) : 7;
-}
-
-static pbd_status open_album(const pbd_snapshots *s, album *a) {
-    const size_t particles = s->scene->particles.count;
-    const pbd_scene only = pbd_body_scene(s->scene, &s->body);
-    double aspect;
-    a->strain = pbd_new(&a->owned, double, s->body.elements);
-    a->at_particle = pbd_new(&a->owned, double, particles);
-    a->value = pbd_new(&a->owned, float, particles);
-    a->number = pbd_new(&a->owned, uint32_t, particles);
-    PBD_TRY(pbd_arena_check(&a->owned));
-    PBD_TRY(pbd_number_bodies(&s->body, a->number));
-    if (s->body.node)
-        PBD_TRY(surface_of(&only, &a->outside));
-    else
-        a->radius = radius_of(s->scene);
-    a->edges = pbd_new(&a->owned, unsigned char, a->outside.triangles);
-    PBD_TRY(pbd_arena_check(&a->owned));
-    find_edges(s, a);
-    reach_of(s->scene, a->low, a->high);
-    a->camera = render_look_at(a->low, a->high, &aspect);
-    a->height = (int)lround(s->plan.width * aspect);
-    return pbd_ok();
-}
-
-/* Particles that fill a body: their places tell how much it is strained. */
-static bool is_sampled(const pbd_snapshots *s) { return !s->body.node && s->scene->particles.spacing > 0; }
-
-static bool shows_bodies(const pbd_snapshots *s) {
-    return strcmp(s->plan.colour, "body") == 0 || (!s->body.node && !is_sampled(s));
-}
-
-static pbd_status strain_at_particles(const pbd_snapshots *s, const kept_state *state, album *a) {
-    if (is_sampled(s))
-        PBD_TRY(pbd_sample_strain(s->scene, state->position, a->strain));
-    else
-        pbd_strain(&s->body, s->scene->particles.positions, state->position, a->strain);
-    return pbd_to_particles(&s->body, a->strain, a->at_particle);
-}
-
-/* 1, 2 or 5 times a power of ten, not below x: states that differ little have one scale. */
-static double round_up(double x) {
-    const double ten = pow(10, floor(log10(x)));
-    const double first = x / ten;
-    return (first <= 1 ? 1 : first <= 2 ? 2 : first <= 5 ? 5 : 10) * ten;
-}
-
-/* Of one state: the largest at a particle; of bare particles the 99th percentile, since the strain about a
- * detached particle is unbounded. Values that are not finite are left out. Reorders at_particle. */
-static double high_strain(const pbd_snapshots *s, album *a) {
-    size_t count = 0;
-    for (size_t p = 0; p < s->scene->particles.count; p++)
-        if (isfinite(a->at_particle[p])) a->at_particle[count++] = a->at_particle[p];
-    if (count == 0) return 0;
-    qsort(a->at_particle, count, sizeof *a->at_particle, pbd_ascending);
-    return a->at_particle[is_sampled(s) ? (count - 1) - (count - 1) / 100 : count - 1];
-}
-
-/* The darkest colour: the largest of any state. */
-static pbd_status find_scale(const pbd_snapshots *s, album *a) {
-    double largest = 0;
-    for (size_t i = 0; i < s->states; i++) {
-        PBD_TRY(strain_at_particles(s, &s->state[i], a));
-        largest = fmax(largest, high_strain(s, a));
-    }
-    a->scale = s->plan.strain_scale > 0 ? s->plan.strain_scale : largest > 1e-12 ? round_up(largest) : 1;
-    return pbd_ok();
-}
-
-static void free_lines(pbd_lines *lines) { free(lines->end); }
-
 /* With the method's own elements, each strained as its corners tell. */
-static pbd_status write_mesh(const pbd_snapshots *s, const kept_state *state, const album *a, const char *path) {
+static pbd_status write_mesh(const pbd_snapshots *s, const kept_state *state, const pbd_album *a, const char *path) {
     const pbd_scene *scene = s->scene;
     const pbd_body *body = &s->mesh.body;
     const pbd_body corners = {scene->particles.count, body->elements,
@@ -366,35 +207,20 @@ static pbd_status write_mesh(const pbd_snapshots *s, const kept_state *state, co
     return vtk_write(path, body, &vtk);
 }
 
-static pbd_status write_vtk(const pbd_snapshots *s, const kept_state *state, const album *a, size_t index) {
+static pbd_status write_vtk(const pbd_snapshots *s, const kept_state *state, const pbd_album *a, size_t index) {
     char path[4096];
     const vtk_state vtk = {state->position, state->velocity, s->scene->particles.positions, a->strain, a->number};
     snprintf(path, sizeof path, "%s/state_%03zu.vtu", s->plan.folder, index);
-    return state->node_position ? write_mesh(s, state, a, path) : vtk_write(path, &s->body, &vtk);
+    return state->node_position ? write_mesh(s, state, a, path) : vtk_write(path, &a->body, &vtk);
 }
 
-static pbd_status write_state(const pbd_snapshots *s, size_t index, album *a) {
+static pbd_status write_state(const pbd_snapshots *s, size_t index, pbd_album *a) {
     const kept_state *state = &s->state[index];
     char path[4096];
-    PBD_TRY(strain_at_particles(s, state, a));
+    PBD_TRY(pbd_album_strain(a, state->position));
     PBD_TRY(write_vtk(s, state, a, index));
-    const bool bodies = shows_bodies(s);
-    for (size_t p = 0; p < s->scene->particles.count; p++)
-        a->value[p] = bodies ? (float)a->number[p] : (float)(a->at_particle[p] / a->scale);
-    pbd_lines lines PBD_CLEANUP(free_lines) = {0};
     pbd_image image PBD_CLEANUP(pbd_image_free) = {0};
-    PBD_TRY(pbd_collider_lines(s->scene, state->time, a->low, a->high, &lines));
-    const render_body body = {.points = s->scene->particles.count,
-                              .position = state->position,
-                              .value = a->value,
-                              .triangles = a->outside.triangles,
-                              .triangle = a->outside.triangle,
-                              .edges = a->edges,
-                              .radius = a->radius,
-                              .lines = lines.count,
-                              .line = lines.end,
-                              .palette = bodies ? RENDER_BODIES : RENDER_SCALE};
-    PBD_TRY(render_draw(&body, &a->camera, s->plan.width, a->height, &image));
+    PBD_TRY(pbd_album_draw(a, state->position, state->time, &image));
     snprintf(path, sizeof path, "%s/state_%03zu.png", s->plan.folder, index);
     return pbd_png_write(path, &image);
 }
@@ -438,19 +264,18 @@ static void spell_palette(char *out, size_t size) {
     }
 }
 
-static pbd_status draw_sheet(const pbd_snapshots *s, const album *a) {
+static pbd_status draw_sheet(const pbd_snapshots *s, const pbd_album *a) {
     char list[4096], target[4096], palette[400], width[20], height[20], scale[40], grid[40], count[20];
     char *output PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t panels = 0;
     snprintf(list, sizeof list, "%s/sheet.tsv", s->plan.folder);
     snprintf(target, sizeof target, "%s/sheet.png", s->plan.folder);
     pbd_status status = list_panels(s, list, &panels);
-    const bool bodies = shows_bodies(s);
     spell_palette(palette, sizeof palette);
     snprintf(count, sizeof count, "%zu", panels);
     snprintf(width, sizeof width, "%d", s->plan.width);
     snprintf(height, sizeof height, "%d", a->height);
-    snprintf(scale, sizeof scale, "%.6g", bodies ? 0 : a->scale);
+    snprintf(scale, sizeof scale, "%.6g", a->colour == PBD_COLOUR_STRAIN ? a->scale : 0);
     snprintf(grid, sizeof grid, "%g", a->camera.grid);
     const pbd_gnuplot_variable variable[] = {
         {"folder", s->plan.folder}, {"list", list}, {"count", count},     {"width", width},  {"height", height},
@@ -465,11 +290,12 @@ static pbd_status draw_sheet(const pbd_snapshots *s, const album *a) {
     return status;
 }
 
-static pbd_status write_all(const pbd_snapshots *s, album *a) {
+static pbd_status write_all(const pbd_snapshots *s, pbd_album *a) {
     char path[4096];
     double times[PBD_MOST_SNAPSHOTS + 1];
-    PBD_TRY(open_album(s, a));
-    PBD_TRY(find_scale(s, a));
+    PBD_TRY(pbd_album_open(s->scene, s->method, s->plan.colour, s->plan.strain_scale, s->plan.width, a));
+    for (size_t i = 0; i < s->states; i++) PBD_TRY(pbd_album_see(a, s->state[i].position));
+    pbd_album_look(a, 0);
     for (size_t i = 0; i < s->states; i++) {
         times[i] = s->state[s->states - 1].time > 0 ? s->state[i].time : (double)i;
         PBD_TRY(write_state(s, i, a));
@@ -491,7 +317,7 @@ static void remove_old(const pbd_snapshots *s) {
 }
 
 pbd_status pbd_snapshots_write(pbd_snapshots *s) {
-    album a PBD_CLEANUP(free_album) = {0};
+    pbd_album a PBD_CLEANUP(pbd_album_close) = {0};
     if (s->states == 0) return pbd_ok();
     choose(s);
     remove_old(s);

@@ -2,13 +2,13 @@
 #ifndef PBD_SNAPSHOTS_H
 #define PBD_SNAPSHOTS_H
 
-#include "methods/method.h"
+#include "harness/picture/album.h"
 
 /* The request; strings are borrowed. count 0: nothing. */
 typedef struct pbd_snapshot_plan {
     int count;
-    const char *folder;  /* the run's own */
-    const char *colour;  /* "strain" or "body" */
+    const char *folder; /* the run's own */
+    pbd_colour colour;
     double strain_scale; /* the strain of the darkest colour; 0: by what there is */
     int width;           /* of a picture, pixels; 0: 800 */
 } pbd_snapshot_plan;

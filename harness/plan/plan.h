@@ -8,6 +8,7 @@
 #define PBD_PLAN_H
 
 #include "harness/catalog/values.h"
+#include "harness/picture/film.h"
 #include "harness/picture/snapshots.h"
 #include "harness/plan/result.h"
 #include "harness/process/progress.h"
@@ -25,6 +26,7 @@ typedef struct pbd_request {
     bool turns;     /* another process says when to take one (solve_times.h) */
     uint64_t seed;
     pbd_snapshot_plan snapshots; /* folder: that in which each run makes its folder */
+    pbd_film_plan film;          /* of one run: a plan of several is refused */
     const pbd_setting *setting;
     size_t settings;
     const pbd_axis *axis;
@@ -50,6 +52,7 @@ typedef struct pbd_plan_item {
     bool begin_only;             /* build the scene and create the state, and end before the first step (pairs.h) */
     pbd_snapshot_plan snapshots; /* of the first repeat; such a run is always made */
     char *snapshot_folder;       /* snapshots.folder */
+    pbd_film_plan film;          /* likewise */
     uint64_t seed;
     size_t group;       /* which request it came from */
     char run_id[33];    /* "" until there is a run */

@@ -40,6 +40,7 @@ typedef struct drive_context {
     const pbd_case *observer; /* the case observes during the run; NULL: it does not, and the solve is timed */
     pbd_recorder *recorder;
     pbd_snapshots *snapshots; /* likewise */
+    pbd_film *film;           /* likewise */
     double reached;           /* s: of a scene that moves, when its last step ended */
     pbd_exec *exec;
     pbd_balance *balance;         /* of the run proper, where the scene moves; owned */
@@ -60,10 +61,13 @@ static pbd_status time_step(const drive_context *c, double *dt) {
 
 /* Takes a snapshot, timed separately. steps: how many there will be, 0: unknown. */
 static pbd_status keep_snapshot(const drive_context *c, double time, long step, long steps) {
-    if (!c->snapshots || !pbd_snapshots_want(c->snapshots, time, step, steps)) return pbd_ok();
+    const bool picture = c->snapshots && pbd_snapshots_want(c->snapshots, time, step, steps);
+    const bool frame = c->film && pbd_film_wants(c->film, time);
+    if (!picture && !frame) return pbd_ok();
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "snapshots");
-    const pbd_status status = pbd_snapshots_keep(c->snapshots, c->state);
+    pbd_status status = picture ? pbd_snapshots_keep(c->snapshots, c->state) : pbd_ok();
+    if (status.code == PBD_OK && frame) status = pbd_film_keep(c->film, c->state, time);
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "solve");
     return status;
@@ -223,8 +227,9 @@ static pbd_status check_metrics(const pbd_result *r) {
 /* The run stands as it is, whatever becomes of its pictures. */
 static void write_snapshots(drive_context *c) {
     pbd_recorder_enter(c->recorder, "snapshots");
-    pbd_status status = pbd_snapshots_end(c->snapshots, c->state);
-    if (status.code == PBD_OK) status = pbd_snapshots_write(c->snapshots);
+    pbd_status status = c->snapshots ? pbd_snapshots_end(c->snapshots, c->state) : pbd_ok();
+    if (status.code == PBD_OK && c->snapshots) status = pbd_snapshots_write(c->snapshots);
+    if (status.code == PBD_OK && c->film) status = pbd_film_write(c->film);
     pbd_recorder_leave(c->recorder);
     if (status.code != PBD_OK) pbd_warning(c->recorder, PBD_SNAPSHOTS_MISSING, "%s", status.text);
 }
@@ -272,7 +277,7 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     record_totals(exec, recorder); /* what the case measures comes after this */
     if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_STATE, c->reached);
     if (over) return status;
-    if (c->snapshots) write_snapshots(c);
+    if (c->snapshots || c->film) write_snapshots(c);
     pbd_convergence_end(&convergence, c->state, recorder);
     if (status.code == PBD_NO_EQUILIBRIUM) return status;
     pbd_recorder_enter(recorder, "measure");
@@ -286,14 +291,26 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
 
 static void free_saved(pbd_saved_state *saved) { free(saved->blob); }
 
+typedef struct pictures {
+    pbd_snapshots *snapshots; /* NULL: none are wanted */
+    pbd_film *film;           /* likewise */
+} pictures;
+
+static void close_pictures(pictures *made) {
+    pbd_snapshots_close(made->snapshots);
+    pbd_film_close(made->film);
+}
+
 /* Solves, observes and measures; then, with --time, solves again and again. */
-static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, pbd_snapshots *snapshots, pbd_exec *exec) {
+static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, const pictures *made, pbd_exec *exec) {
     pbd_saved_state start PBD_CLEANUP(free_saved) = {0};
     if (item->warmups > 0 || item->seconds > 0) PBD_TRY(pbd_save_state(c->method, c->state, &start));
     PBD_TRY(warm_up(c, &start, item->warmups, c->recorder));
-    c->snapshots = snapshots;
+    c->snapshots = made->snapshots;
+    c->film = made->film;
     const pbd_status status = solve_and_measure(item, c, exec, c->recorder);
     c->snapshots = NULL;
+    c->film = NULL;
     pbd_balance_free(c->balance);
     c->balance = NULL;
     PBD_TRY(status);
@@ -320,7 +337,7 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
     const pbd_cell *cell = &item->cell;
     const pbd_method *m = pbd_cell_method(cell);
     const pbd_scene *scene = &setup->scene;
-    pbd_snapshots *snapshots = NULL;
+    pictures made PBD_CLEANUP(close_pictures) = {0};
     pbd_recorder_enter(recorder, "build");
     pbd_interrupt_ends("the scene was built");
     pbd_status status = pbd_case_build(cell->c, &cell->case_values, setup);
@@ -333,7 +350,8 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
     pbd_warn_of_lengths(cell->c, &cell->case_values, scene, recorder);
     PBD_TRY(pbd_check_scene(scene, m));
     PBD_TRY(check_mode(cell, scene));
-    if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &snapshots));
+    if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &made.snapshots));
+    if (item->film.path) PBD_TRY(pbd_film_open(&item->film, scene, m, &made.film));
     pbd_recorder_enter(recorder, "create");
     pbd_interrupt_ends("the method was created");
     status = pbd_method_create(m, scene, &cell->method_values, exec, recorder, state);
@@ -347,8 +365,7 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
                              .precision = cell->precision,
                              .exec = exec,
                              .recorder = recorder};
-    if (status.code == PBD_OK && !item->begin_only) status = run_solver(item, &context, snapshots, exec);
-    pbd_snapshots_close(snapshots);
+    if (status.code == PBD_OK && !item->begin_only) status = run_solver(item, &context, &made, exec);
     return status;
 }
 

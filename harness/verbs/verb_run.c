@@ -13,8 +13,8 @@ typedef struct run_options {
     double seconds;
     bool turns;
     long long snapshots;
-    const char *out, *colour;
-    double strain_scale;
+    const char *out, *film, *colour;
+    double slow, strain_scale;
     pbd_texts sets, axes, plugins;
     bool json, quiet, again, no_store;
     char *folder; /* of snapshots */
@@ -62,14 +62,20 @@ static const pbd_option table[] = {
     PBD_OPT_INTEGER(run_options, snapshots, "snapshots", 0, 1, PBD_MOST_SNAPSHOTS,
                     "number of states to write, evenly spaced (of a static solve: start\n"
                     "and end), as VTK files and pictures; implies --again"),
+    PBD_OPT_TEXT(run_options, film, "film", 0, "FILE", PBD_WORDS_FILES,
+                 "a film of the run, .mp4, .webm or .gif, 25 frames a second of 1280 x\n"
+                 "720 pixels (needs the program ffmpeg); implies --again"),
+    PBD_OPT_REAL(run_options, slow, "slow", 0, "N", 1e-6, 1e6,
+                 "with --film: seconds of film for one second of the run; default 1"),
     PBD_OPT_TEXT(run_options, out, "out", 0, "DIR", PBD_WORDS_FOLDERS,
                  "with --snapshots: parent of each run's folder; default\n"
                  "results/snapshots"),
-    PBD_OPT_CHOICE(run_options, colour, "colour", 0, "WHAT", "strain|body",
-                   "with --snapshots: meaning of colours; default strain"),
+    PBD_OPT_CHOICE(run_options, colour, "colour", 0, "WHAT", PBD_COLOUR_NAMES,
+                   "with --snapshots and --film: meaning of colours; default auto: the\n"
+                   "matter where some flows, is liquid or cloth, else the strain"),
     PBD_OPT_REAL(run_options, strain_scale, "strain-scale", 0, "STRAIN", 1e-12, 1e12,
-                 "with --snapshots: strain of the darkest colour, so that runs can be\n"
-                 "compared; default the largest in the run, rounded up"),
+                 "with --snapshots and --film: strain of the darkest colour, so that runs\n"
+                 "can be compared; default the largest in the run, rounded up"),
     PBD_OPT_INTEGER(run_options, seed, "seed", 0, 0, 9e18, "stored with the run; default 1"),
     PBD_OPTION_PLUGIN(run_options),
     PBD_OPTION_DB(run_options),
@@ -104,8 +110,9 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     r->turns = o->turns;
     r->seed = (uint64_t)o->seed;
     r->all_read = true;
-    r->snapshots =
-        (pbd_snapshot_plan){(int)o->snapshots, o->folder, o->colour ? o->colour : "strain", o->strain_scale, 0};
+    const pbd_colour colour = o->colour ? (pbd_colour)pbd_colour_named(o->colour) : PBD_COLOUR_AUTO;
+    r->snapshots = (pbd_snapshot_plan){(int)o->snapshots, o->folder, colour, o->strain_scale, 0};
+    r->film = (pbd_film_plan){o->film, o->slow, colour, o->strain_scale, o->quiet};
     PBD_TRY(pbd_settings_parse(o->sets.item, o->sets.count, &o->settings));
     r->setting = o->settings.item;
     r->settings = o->settings.count;
@@ -115,8 +122,11 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     if (words->count > 1)
         return pbd_error(PBD_BAD_INPUT, "run takes one case; '%.60s' is an extra argument", words->item[1]);
     if (!o->method) return pbd_error(PBD_BAD_INPUT, "run needs a method: -m NAME; `pbdbench list methods` lists them");
-    if (o->snapshots == 0 && (o->out || o->colour || o->strain_scale > 0))
-        return pbd_error(PBD_BAD_INPUT, "--out, --colour and --strain-scale require --snapshots N");
+    if (o->snapshots == 0 && o->out) return pbd_error(PBD_BAD_INPUT, "--out requires --snapshots N");
+    if (o->snapshots == 0 && !o->film && (o->colour || o->strain_scale > 0))
+        return pbd_error(PBD_BAD_INPUT, "--colour and --strain-scale require --snapshots N or --film FILE");
+    if (!o->film && o->slow > 0) return pbd_error(PBD_BAD_INPUT, "--slow requires --film FILE");
+    if (o->film) PBD_TRY(pbd_film_check(o->film));
     return pbd_ok();
 }
 
@@ -157,12 +167,12 @@ static bool lacks_snapshots(const pbd_result *r) {
 }
 
 /* On standard error with --json: standard output is one object a line. */
-static void tell_snapshots(const run_context *c, const pbd_plan_item *item, const pbd_result *r) {
-    if (item->snapshots.count == 0 || lacks_snapshots(r) || strcmp(r->state, "failed") == 0) return;
-    if (!c->options->json)
-        printf("  snapshots in %s\n", item->snapshots.folder);
-    else if (!c->options->quiet)
-        fprintf(stderr, "pbdbench: snapshots in %s\n", item->snapshots.folder);
+static void tell_pictures(const run_context *c, const pbd_plan_item *item, const pbd_result *r) {
+    FILE *out = c->options->json ? stderr : stdout;
+    const char *indent = c->options->json ? "pbdbench: " : "  ";
+    if (lacks_snapshots(r) || strcmp(r->state, "failed") == 0 || (c->options->json && c->options->quiet)) return;
+    if (item->snapshots.count > 0) fprintf(out, "%ssnapshots in %s\n", indent, item->snapshots.folder);
+    if (item->film.path) fprintf(out, "%sfilm in %s\n", indent, item->film.path);
 }
 
 static void observe(void *context, const pbd_plan_item *item, const pbd_result *made, size_t done, size_t total) {
@@ -189,7 +199,7 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
         print_result(r, item);
         if (!made) puts("  (already in the store; --again repeats it)");
     }
-    tell_snapshots(c, item, r);
+    tell_pictures(c, item, r);
     fflush(stdout);
     pbd_progress_show(&c->progress, done, total, made != NULL, item->label);
     if (!made) pbd_result_free(&stored);
@@ -199,6 +209,8 @@ static pbd_status execute(const run_options *o, int argc, char **argv, run_conte
     pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     PBD_TRY(pbd_plan_add(&plan, &o->request, 0));
+    if (o->film && plan.count > (size_t)(o->repeats ? o->repeats : 1))
+        return pbd_error(PBD_BAD_INPUT, "--film is of one run, but these axes make %zu", plan.count);
     if (plan.folded > 0 && !o->quiet)
         fprintf(stderr, "pbdbench: %zu point%s of the axes left out: like others but for parameters not read there\n",
                 plan.folded, plan.folded == 1 ? "" : "s");

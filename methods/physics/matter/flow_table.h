@@ -15,6 +15,7 @@ typedef struct flow_parameter {
 typedef struct flow_entry {
     const char *name;
     const flow_parameter *parameter; /* ends with a NULL name; in the order of a material's flow_value */
+    uint32_t colour;                 /* of pictures, 0xRRGGBB */
     bool hardens;                    /* scales the moduli by flow_hardening of flow.h */
 } flow_entry;
 
