@@ -30,14 +30,23 @@ export PBDBENCH_ROOT="$work"
 printf 'v %s\n' '0 0 0' '.5 0 0' '.5 .5 0' '0 .5 0' '0 0 .5' '.5 0 .5' '.5 .5 .5' '0 .5 .5' >"$work/body.obj"
 printf 'f %s\n' '1 4 3 2' '5 6 7 8' '1 2 6 5' '2 3 7 6' '3 4 8 7' '4 1 5 8' >>"$work/body.obj"
 
+# A cube that is held at its top, of tetrahedra.
+cat >"$work/scene.yaml" <<'END'
+duration: 0.02
+matters: {rubber: {young: 1e5, law: hencky}}
+bodies: [{shape: box, size: [0.5, 0.5, 0.5], spacing: 0.1, sampling: tetrahedra, matter: rubber}]
+held: [{low: [-1, -1, 0.24]}]
+END
+
 settings_of() { # CASE: what it needs, and what makes it small
     case $1 in
         mesh) echo "file=$folder/meshes/plate.msh" ;;
         sampled_mesh) echo "file=$work/body.obj" ;;
+        scene) echo "file=$work/scene.yaml" ;;
     esac
     [ "$small" ] || return 0
     case $1 in
-        cube_* | hex_fit | mesh | particle_pairs | tool_cut) ;;
+        cube_* | hex_fit | mesh | particle_pairs | scene | tool_cut) ;;
         cantilever | material_sweep | twist | uniaxial) echo cells=2 ;;
         bounce | collapse | spinning_bar) echo cells=2 duration=0.02 ;;
         vibrating_bar) echo cells=1 periods=3 E=1e7 ;; # stiff: short periods

@@ -303,6 +303,10 @@ static const char cube_ply[] =
     "0 0 0\n1 0 0\n1 1 0\n0 1 0\n0 0 1\n1 0 1\n1 1 1\n0 1 1\n"
     "4 3 2 1 0\n4 4 5 6 7\n4 0 1 5 4\n4 1 2 6 5\n4 2 3 7 6\n4 3 0 4 7\n";
 
+static const char cube_off[] =
+    "OFF\n# a cube\n8 6 12\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n0 0 1\n1 0 1\n1 1 1\n0 1 1\n"
+    "4 3 2 1 0\n4 4 5 6 7\n4 0 1 5 4\n4 1 2 6 5\n4 2 3 7 6\n4 3 0 4 7\n";
+
 /* A tetrahedron, of volume 1/6. */
 static const char tet_stl[] =
     "solid tet\n"
@@ -339,6 +343,8 @@ static void test_formats(void **state) {
     check_ok(read_text("cube.obj", cube_obj, &mesh));
     check_mesh(&mesh, 8, 12, 1);
     check_ok(read_text("cube.PLY", cube_ply, &mesh));
+    check_mesh(&mesh, 8, 12, 1);
+    check_ok(read_text("cube.off", cube_off, &mesh));
     check_mesh(&mesh, 8, 12, 1);
     check_ok(read_text("tet.stl", tet_stl, &mesh)); /* twelve corners are four vertices */
     check_mesh(&mesh, 4, 4, 1 / 6.0);
@@ -531,8 +537,10 @@ static void test_bad_meshes(void **state) {
                "ply\nformat ascii 1.0\nelement vertex 3000000000\nproperty float x\nproperty float y\nproperty float "
                "z\nend_header\n0 0 0\n",
                "cannot be the number of its vertex");
+    expect_bad("many.off", "OFF\n3000000000 1 0\n0 0 0\n", "cannot have 3e+09 vertices");
+    expect_bad("short.off", "OFF\nvertices\n", "does not begin with OFF and the numbers");
     expect_bad("empty.stl", "", "empty");
-    expect_bad("part.3ds", "anything", ".obj, .ply or .stl");
+    expect_bad("part.3ds", "anything", ".obj, .off, .ply or .stl");
     expect_bad("words.obj", "these are words\n", "");
 }
 
@@ -556,6 +564,7 @@ static void test_damaged_files(void **state) {
         size_t bytes;
     } file[] = {{"a.obj", cube_obj, strlen(cube_obj)},
                 {"a.ply", cube_ply, strlen(cube_ply)},
+                {"a.off", cube_off, strlen(cube_off)},
                 {"a.stl", tet_stl, strlen(tet_stl)},
                 {"a.stl", stl, binary_stl(stl)}};
     uint64_t seed = 11;

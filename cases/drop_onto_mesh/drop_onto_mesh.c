@@ -3,7 +3,7 @@
 #include "harness/exec/arena.h"
 
 static const pbd_param params[] = {
-    {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a triangle mesh: .obj, .ply or .stl; z is up"},
+    {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a triangle mesh: .obj, .off, .ply or .stl; z is up"},
     {"scale", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "one unit of the file's lengths: 0.001 for millimetres"},
     {"thickness", "m", PBD_REAL, "0", 0, 1e6, 0, NULL,
      "distance kept by particles; required for a mesh with a boundary"},

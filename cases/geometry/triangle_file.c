@@ -67,7 +67,7 @@ static void close_held(struct aiFileIO *io, struct aiFile *file) { (void)io, (vo
 
 /* ---- Before assimp ----------------------------------------------------------------------------------------------- */
 
-static const char *const endings[] = {"obj", "ply", "stl"};
+static const char *const endings[] = {"obj", "off", "ply", "stl"};
 
 static const char *ending_of(const char *path) {
     const char *dot = strrchr(path, '.');
@@ -90,6 +90,20 @@ static pbd_status check_ply_header(const pbd_content *content) {
                              content->path, count, what, content->bytes);
     }
     return pbd_ok();
+}
+
+/* So does an OFF file, after its first word and comments. */
+static pbd_status check_off_header(const pbd_content *content) {
+    const char *at = content->text + strcspn(content->text, " \t\r\n");
+    double vertices = -1, faces = -1;
+    for (at += strspn(at, " \t\r\n"); *at == '#'; at += strspn(at, " \t\r\n")) at += strcspn(at, "\n");
+    if (strncmp(content->text, "OFF", 3) != 0 || sscanf(at, "%lf %lf", &vertices, &faces) != 2)
+        return pbd_error(PBD_BAD_INPUT, "%.110s: it does not begin with OFF and the numbers of vertices and faces",
+                         content->path);
+    if (vertices >= 0 && faces >= 0 && vertices <= (double)content->bytes && faces <= (double)content->bytes)
+        return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "%.110s: it cannot have %g vertices and %g faces: the file has %zu bytes",
+                     content->path, vertices, faces, content->bytes);
 }
 
 /* ---- What assimp made of it -------------------------------------------------------------------------------------- */
@@ -241,10 +255,11 @@ pbd_status triangle_file_read(const pbd_content *content, triangle_mesh *out) {
     const char *ending = ending_of(content->path);
     *out = (triangle_mesh){0};
     if (!ending)
-        return pbd_error(PBD_BAD_INPUT, "%.200s: its name must end in .obj, .ply or .stl, which selects the format",
+        return pbd_error(PBD_BAD_INPUT, "%.200s: its name must end in .obj, .off, .ply or .stl, which selects the format",
                          content->path);
     if (content->bytes == 0) return pbd_error(PBD_BAD_INPUT, "%.110s: the file is empty", content->path);
     if (strcmp(ending, "ply") == 0) PBD_TRY(check_ply_header(content));
+    if (strcmp(ending, "off") == 0) PBD_TRY(check_off_header(content));
     const pbd_status status = import_apart(content, ending, out);
     if (status.code != PBD_OK) triangle_mesh_free(out);
     return status;

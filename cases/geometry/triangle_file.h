@@ -1,4 +1,4 @@
-/* Triangles from OBJ, PLY and STL files, read by assimp. */
+/* Triangles from OBJ, OFF, PLY and STL files, read by assimp. */
 #ifndef PBD_TRIANGLE_FILE_H
 #define PBD_TRIANGLE_FILE_H
 

@@ -1,4 +1,4 @@
-/* Closed triangle meshes: read from OBJ, PLY and STL files by assimp, checked, and asked what is inside and how far the
+/* Closed triangle meshes: read from OBJ, OFF, PLY and STL files by assimp, checked, and asked what is inside and how far the
  * surface is. */
 #ifndef PBD_TRIANGLE_MESH_H
 #define PBD_TRIANGLE_MESH_H

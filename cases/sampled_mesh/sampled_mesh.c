@@ -8,7 +8,7 @@
 #include "cases/scenes/sampled.h"
 
 static const pbd_param params[] = {
-    {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a closed triangle mesh: .obj, .ply or .stl"},
+    {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a closed triangle mesh: .obj, .off, .ply or .stl"},
     {"scale", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "one unit of the file's lengths: 0.001 for millimetres"},
     PBD_SAMPLED_PARAMS,
     {0}};

@@ -49,6 +49,8 @@ void sampling_free(sampling *s); /* safe on a zeroed one */
 /* Five tetrahedra (corners as in method.h) for each cube of eight sites of a lattice, mirrored from one cube to the
  * next: a mesh on the same particles. *tet is the caller's. Particles in none of them are counted in *loose. */
 pbd_status sampling_tets(const sampling *s, uint32_t **tet, size_t *tets, size_t *loose);
+/* These cubes themselves, eight corners each in the order of method.h; likewise. */
+pbd_status sampling_cubes(const sampling *s, uint32_t **cube, size_t *cubes);
 
 enum { SAMPLING_MOST = 20000000 };
 

@@ -1,4 +1,4 @@
-/* Tetrahedra on the particles of a lattice. */
+/* Cubes and tetrahedra on the particles of a lattice. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,5 +75,12 @@ pbd_status sampling_tets(const sampling *s, uint32_t **tet, size_t *tets, size_t
         for (int c = 0; c < 8; c++) used[corner[c]] = 1;
     }
     for (size_t p = 0; p < s->count; p++) *loose += !used[p];
+    return pbd_ok();
+}
+
+pbd_status sampling_cubes(const sampling *s, uint32_t **cube, size_t *cubes) {
+    *cubes = 0;
+    PBD_TRY_NEW(*cube, 8 * s->count);
+    for (size_t p = 0; p < s->count && s->site; p++) *cubes += find_cube(s, p, *cube + 8 * *cubes);
     return pbd_ok();
 }

@@ -14,7 +14,7 @@ pbd_status collider_mesh_sphere(double radius, int cuts, pbd_collider_mesh *out)
 pbd_status collider_mesh_hourglass(const double half[3], int around, int rows, pbd_collider_mesh *out);
 /* A sheet: |x|, |y| <= half at z = 0 in cells x cells squares. */
 pbd_status collider_mesh_sheet(double half, int cells, double thickness, pbd_collider_mesh *out);
-/* OBJ, PLY or STL, lengths times `unit`, m. Closed or a sheet: which, its edges tell
+/* OBJ, OFF, PLY or STL, lengths times `unit`, m. Closed or a sheet: which, its edges tell
  * (methods/physics/surface/mesh_surface.h). Its lowest point comes to z = 0 and its middle to x = y = 0. */
 pbd_status collider_mesh_read(const pbd_content *content, double unit, double thickness, pbd_collider_mesh *out);
 

@@ -149,6 +149,7 @@ static pbd_status check_needs(const pbd_scene *scene, const pbd_method *method) 
     } needs[] = {{PBD_NEEDS_HEXES, scene->hexes.count, "hexahedra"},
                  {PBD_NEEDS_TETS, scene->tets.count, "tetrahedra"},
                  {PBD_NEEDS_TRIANGLES, scene->triangles.count, "triangles"},
+                 {PBD_NEEDS_SAMPLES, scene->particles.spacing > 0, "particles that fill a body"},
                  {PBD_NEEDS_TETS_OR_TRIANGLES, scene->tets.count + scene->triangles.count, "tetrahedra or triangles"}};
     for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
         if (method->needs & needs[k].bit && needs[k].count == 0)

@@ -2,20 +2,21 @@
 #include "harness/catalog/values.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#define XXH_STATIC_LINKING_ONLY /* a state without a heap */
 #include <xxhash.h>
 
 #include "harness/catalog/renamed.h"
 #include "harness/exec/arena.h"
+#include "harness/files/content.h"
 #include "harness/files/nearest.h"
 #include "harness/files/numbers.h"
+#include "harness/files/ranges.h"
+#include "harness/files/yaml_tree.h"
 #include "harness/process/interrupt.h"
 
 /* More points than this on one axis is a mistake (a step in the wrong unit). */
@@ -39,18 +40,6 @@ long pbd_integer(const pbd_values *values, const char *name) { return (long)decl
 int pbd_choice(const pbd_values *values, const char *name) { return (int)declared(values, name)->number; }
 const char *pbd_value_text(const pbd_value *value) { return value->words ? value->words : value->text; }
 const char *pbd_text(const pbd_values *values, const char *name) { return pbd_value_text(declared(values, name)); }
-
-/* «[0, 0.5)», «(0, inf)»: a range as printed. */
-static void range_text(const pbd_param *p, char *out, size_t size) {
-    snprintf(out, size, "%c%g, %g%c", p->open & PBD_OPEN_MIN ? '(' : '[', p->min, p->max,
-             p->open & PBD_OPEN_MAX || isinf(p->max) ? ')' : ']');
-}
-
-static bool in_range(const pbd_param *p, double x) {
-    bool above = p->open & PBD_OPEN_MIN ? x > p->min : x >= p->min;
-    bool below = p->open & PBD_OPEN_MAX ? x < p->max : x <= p->max;
-    return above && below; /* false for NaN */
-}
 
 static pbd_status parse_choice(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
     size_t count = 0;
@@ -101,39 +90,31 @@ static pbd_status parse_text(const pbd_param *param, const char *text, const cha
     return keep_words(strdup(text), out);
 }
 
-/* The whole of an open file, with a NUL behind it. */
-static pbd_status read_whole(int file, const char *path, char **text, size_t *bytes) {
-    struct stat about;
-    if (fstat(file, &about) != 0) return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, strerror(errno));
-    if (!S_ISREG(about.st_mode)) return pbd_error(PBD_BAD_INPUT, "%.200s is not a file with content", path);
-    const size_t size = (size_t)about.st_size;
-    if (!(*text = malloc(size + 1)))
-        return pbd_error(PBD_FAILED, "out of memory for the %zu bytes of %.200s", size, path);
-    for (*bytes = 0; *bytes < size;) {
-        const ssize_t got = read(file, *text + *bytes, size - *bytes);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0)
-            return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path,
-                             got < 0 ? strerror(errno) : "it became shorter while it was read");
-        *bytes += (size_t)got;
-    }
-    (*text)[size] = '\0';
+/* A scene (.yaml) names meshes: what is in them follows its text. */
+static pbd_status add_mesh(void *to, pbd_yaml *tree, const yaml_node_t *value) {
+    pbd_content mesh PBD_CLEANUP(pbd_content_free) = {0};
+    const pbd_status status = pbd_content_beside(tree->shown_as, (const char *)value->data.scalar.value, &mesh);
+    if (status.code != PBD_OK) return pbd_yaml_error(tree, value, "%.250s", status.text);
+    const uint64_t hash = XXH3_64bits(mesh.text, mesh.bytes);
+    return XXH3_64bits_update(to, &hash, sizeof hash) == XXH_OK ? pbd_ok() : pbd_no_memory();
+}
+
+static pbd_status add_meshes(const pbd_content *content, XXH3_state_t *state) {
+    const char *dot = strrchr(content->path, '.');
+    pbd_yaml tree PBD_CLEANUP(pbd_yaml_close) = {0};
+    if (!dot || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0)) return pbd_ok();
+    PBD_TRY(pbd_yaml_open(content->path, content->text, content->bytes, &tree));
+    return pbd_yaml_each(&tree, "mesh", add_mesh, state);
+}
+
+static pbd_status hash_content(const pbd_content *content, char hash[HASH_DIGITS + 1]) {
+    XXH3_state_t state;
+    XXH3_INITSTATE(&state);
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, content->text, content->bytes);
+    PBD_TRY(add_meshes(content, &state));
+    snprintf(hash, HASH_DIGITS + 1, "%016llx", (unsigned long long)XXH3_64bits_digest(&state));
     return pbd_ok();
-}
-
-/* Frees *out after a failure. */
-static pbd_status read_path(char *path, pbd_content *out) {
-    *out = (pbd_content){.path = path};
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe must not wait */
-    pbd_status status = file < 0 ? pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, strerror(errno))
-                                 : read_whole(file, path, &out->text, &out->bytes);
-    if (file >= 0) close(file);
-    if (status.code != PBD_OK) pbd_content_free(out);
-    return status;
-}
-
-static void hash_content(const pbd_content *content, char hash[HASH_DIGITS + 1]) {
-    snprintf(hash, HASH_DIGITS + 1, "%016llx", (unsigned long long)XXH3_64bits(content->text, content->bytes));
 }
 
 /* Splits «PATH#HASH»; returns the hash, or NULL where there is none. */
@@ -151,11 +132,12 @@ static pbd_status read_value(const char *text, char hash[HASH_DIGITS + 1], pbd_c
     const char *wanted = split_hash(text, &length);
     char *path = strndup(text, length);
     if (!path) return pbd_no_memory();
-    PBD_TRY(read_path(path, out));
-    hash_content(out, hash);
-    if (!wanted || strcmp(wanted, hash) == 0) return pbd_ok();
-    const pbd_status status =
-        pbd_error(PBD_BAD_INPUT, "%.200s has content with hash %s, but %s was requested", out->path, hash, wanted);
+    PBD_TRY(pbd_content_read(path, out));
+    pbd_status status = hash_content(out, hash);
+    if (status.code == PBD_OK && (!wanted || strcmp(wanted, hash) == 0)) return pbd_ok();
+    if (status.code == PBD_OK)
+        status =
+            pbd_error(PBD_BAD_INPUT, "%.200s has content with hash %s, but %s was requested", out->path, hash, wanted);
     pbd_content_free(out);
     return status;
 }
@@ -176,12 +158,6 @@ pbd_status pbd_read_file(const pbd_values *values, const char *name, pbd_content
     char hash[HASH_DIGITS + 1];
     const pbd_status status = read_value(pbd_text(values, name), hash, out);
     return status.code == PBD_OK ? status : pbd_error(status.code, "%s: %.300s", name, status.text);
-}
-
-void pbd_content_free(pbd_content *content) {
-    free(content->path);
-    free(content->text);
-    *content = (pbd_content){0};
 }
 
 /* ---- Values of every kind ---------------------------------------------------------------------------------------- */
@@ -208,14 +184,14 @@ pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char 
     if (param->kind == PBD_TEXT) return parse_text(param, text, where, out);
     if (param->kind == PBD_FILE) return parse_file(param, text, where, out);
     char range[80], *end;
-    range_text(param, range, sizeof range);
+    pbd_range_text(param, range, sizeof range);
     errno = 0;
     double x = pbd_decimal(text, &end);
     const char *kind = param->kind == PBD_INTEGER ? "a whole number" : "a number";
     if (end == text || *end != '\0')
         return pbd_error(PBD_BAD_INPUT, "%s: %s='%.40s' is not %s; the range is %s%s%s", where, param->name, text, kind,
                          range, *param->unit ? " " : "", param->unit);
-    if (!isfinite(x) || !in_range(param, x))
+    if (!isfinite(x) || !pbd_in_range(param, x))
         return pbd_error(PBD_BAD_INPUT, "%s: %s=%.40s is out of range; it must lie in %s%s%s", where, param->name, text,
                          range, *param->unit ? " " : "", param->unit);
     if (param->kind == PBD_INTEGER && x != floor(x))

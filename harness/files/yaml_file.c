@@ -3,9 +3,6 @@
  * libcyaml reports faults in a log, without the place of an unknown or repeated key and without syntax errors, and it
  * reads 1.5 as 1, -1 as 2^64 - 1 and 010 as 8. So the text is first read into libyaml's own document tree, which has
  * the place of every node, and the tree is checked against the schema: libcyaml only sees files that fit it.
- *
- * The time of both libraries grows as the square of the depth of nesting and of the number of anchors, so that a small
- * file could block them: a pass over libyaml's events, which needs no tree, refuses such files first.
  */
 #include "harness/files/yaml_file.h"
 
@@ -14,102 +11,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
 #include "harness/exec/arena.h"
 #include "harness/files/nearest.h"
 #include "harness/files/numbers.h"
+#include "harness/files/yaml_tree.h"
 
 enum {
     LARGEST_FILE = 4 << 20, /* bytes: more than any hand-written file */
-    DEEPEST = 12,           /* of nesting in a file; the schemas are 5 deep */
     MOST_ENTRIES = 1000,    /* of one list */
     LONGEST_PATH = 200,     /* of a value's place in words */
     MOST_KEYS = 40          /* of one mapping in any schema */
 };
 
-/* ---- Syntax ------------------------------------------------------------------------------------------------------ */
-
-/* Whether a tab stands where libyaml stopped: the commonest slip, and not what its own words say. */
-static bool is_tab(const uint8_t *text, size_t bytes, yaml_mark_t mark) {
-    size_t i = 0;
-    for (size_t line = 0; i < bytes && line < mark.line; i++) line += text[i] == '\n';
-    return i + mark.column < bytes && text[i + mark.column] == '\t';
-}
-
-static pbd_status syntax_error(const char *shown_as, const uint8_t *text, size_t bytes, const yaml_parser_t *parser) {
-    if (parser->error == YAML_MEMORY_ERROR) return pbd_error(PBD_FAILED, "%s: out of memory", shown_as);
-    /* A reader error (not UTF-8, a control character) comes before there are lines: libyaml knows the byte only. */
-    if (parser->error == YAML_READER_ERROR) {
-        size_t line = 1, column = 1; /* in bytes */
-        for (size_t i = 0; i < parser->problem_offset && i < bytes; i++) {
-            column = text[i] == '\n' ? 1 : column + 1;
-            line += text[i] == '\n';
-        }
-        return pbd_error(PBD_BAD_INPUT, "%s: line %zu, column %zu: not YAML: %s; expected plain UTF-8 text", shown_as,
-                         line, column, parser->problem ? parser->problem : "unreadable");
-    }
-    yaml_mark_t mark = parser->problem_mark;
-    if (is_tab(text, bytes, mark))
-        return pbd_error(PBD_BAD_INPUT,
-                         "%s: line %zu, column %zu: not YAML: a tab; expected spaces, which alone indent", shown_as,
-                         mark.line + 1, mark.column + 1);
-    return pbd_error(PBD_BAD_INPUT, "%s: line %zu, column %zu: not YAML: %s%s%s", shown_as, mark.line + 1,
-                     mark.column + 1, parser->problem ? parser->problem : "syntax error", parser->context ? ", " : "",
-                     parser->context ? parser->context : "");
-}
-
-/* ---- Events: nesting, anchors and aliases ------------------------------------------------------------------------ */
-
-static const yaml_char_t *anchor_of(const yaml_event_t *event) {
-    switch (event->type) {
-        case YAML_SCALAR_EVENT:
-            return event->data.scalar.anchor;
-        case YAML_SEQUENCE_START_EVENT:
-            return event->data.sequence_start.anchor;
-        case YAML_MAPPING_START_EVENT:
-            return event->data.mapping_start.anchor;
-        default:
-            return NULL;
-    }
-}
-
-static pbd_status check_event(const char *shown_as, const yaml_event_t *event, int *depth) {
-    const char *problem = NULL;
-    *depth += event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT;
-    *depth -= event->type == YAML_SEQUENCE_END_EVENT || event->type == YAML_MAPPING_END_EVENT;
-    if (*depth > DEEPEST) problem = "lists and keys are nested too deep; expected plain `key: value` lines";
-    if (event->type == YAML_ALIAS_EVENT) problem = "aliases (*name) are not supported; write the value out";
-    if (anchor_of(event)) problem = "anchors (&name) are not supported; write the value out where it is needed";
-    if (event->type == YAML_SCALAR_EVENT && memchr(event->data.scalar.value, '\0', event->data.scalar.length))
-        problem = "a NUL character; expected text";
-    if (!problem) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "%s: line %zu, column %zu: %s", shown_as, event->start_mark.line + 1,
-                     event->start_mark.column + 1, problem);
-}
-
-static pbd_status check_events(const char *shown_as, const uint8_t *text, size_t bytes) {
-    yaml_parser_t parser PBD_CLEANUP(yaml_parser_delete);
-    if (!yaml_parser_initialize(&parser)) return pbd_error(PBD_FAILED, "%s: out of memory", shown_as);
-    yaml_parser_set_input_string(&parser, text, bytes);
-    for (int depth = 0;;) {
-        yaml_event_t event PBD_CLEANUP(yaml_event_delete);
-        if (!yaml_parser_parse(&parser, &event)) return syntax_error(shown_as, text, bytes, &parser);
-        PBD_TRY(check_event(shown_as, &event, &depth));
-        if (event.type == YAML_STREAM_END_EVENT) return pbd_ok();
-    }
-}
-
 /* ---- The tree ---------------------------------------------------------------------------------------------------- */
 
-typedef struct tree {
-    const char *shown_as;
-    yaml_document_t *document;
-} tree;
-
-static pbd_status node_error(const tree *t, const yaml_node_t *node, const char *path, const char *problem) {
-    return pbd_error(PBD_BAD_INPUT, "%s: line %zu, column %zu: %s%s%s%s", t->shown_as, node->start_mark.line + 1,
-                     node->start_mark.column + 1, problem, *path ? " (in " : "", path, *path ? ")" : "");
+static pbd_status node_error(pbd_yaml *t, const yaml_node_t *node, const char *path, const char *problem) {
+    return pbd_yaml_error(t, node, "%s%s%s%s", problem, *path ? " (in " : "", path, *path ? ")" : "");
 }
 
 /* 0, 7, 120: no sign, no fraction, no leading 0, which libcyaml would take for octal; and within
@@ -145,7 +63,7 @@ static const char *kind_of(cyaml_type_e type) {
     }
 }
 
-static pbd_status check_scalar(const tree *t, const yaml_node_t *node, const cyaml_schema_value_t *schema,
+static pbd_status check_scalar(pbd_yaml *t, const yaml_node_t *node, const cyaml_schema_value_t *schema,
                                const char *path) {
     const char *text = (const char *)node->data.scalar.value;
     char problem[160];
@@ -158,7 +76,7 @@ static pbd_status check_scalar(const tree *t, const yaml_node_t *node, const cya
     return node_error(t, node, path, problem);
 }
 
-static pbd_status check_length(const tree *t, const yaml_node_t *list, const cyaml_schema_value_t *schema,
+static pbd_status check_length(pbd_yaml *t, const yaml_node_t *list, const cyaml_schema_value_t *schema,
                                const char *path) {
     long count = (long)(list->data.sequence.items.top - list->data.sequence.items.start);
     char problem[100];
@@ -180,7 +98,7 @@ static void list_keys(const cyaml_schema_field_t *fields, const char *nearest, c
     }
 }
 
-static pbd_status unknown_key(const tree *t, const yaml_node_t *key, const cyaml_schema_field_t *fields,
+static pbd_status unknown_key(pbd_yaml *t, const yaml_node_t *key, const cyaml_schema_field_t *fields,
                               const char *path) {
     const char *keys[MOST_KEYS], *name = (const char *)key->data.scalar.value;
     char problem[400];
@@ -193,24 +111,22 @@ static pbd_status unknown_key(const tree *t, const yaml_node_t *key, const cyaml
     return node_error(t, key, path, problem);
 }
 
-static const yaml_node_t *node_at(const tree *t, int id) { return yaml_document_get_node(t->document, id); }
-
 /* The times that the key is given before `end`. */
-static int count_key(const tree *t, const yaml_node_t *mapping, const yaml_node_pair_t *end, const char *name) {
+static int count_key(pbd_yaml *t, const yaml_node_t *mapping, const yaml_node_pair_t *end, const char *name) {
     int count = 0;
     for (const yaml_node_pair_t *pair = mapping->data.mapping.pairs.start; pair < end; pair++)
-        count += strcmp((const char *)node_at(t, pair->key)->data.scalar.value, name) == 0;
+        count += strcmp((const char *)pbd_yaml_node(t, pair->key)->data.scalar.value, name) == 0;
     return count;
 }
 
-static pbd_status check_node(const tree *t, int id, const cyaml_schema_value_t *schema, const char *path);
+static pbd_status check_node(pbd_yaml *t, int id, const cyaml_schema_value_t *schema, const char *path);
 
-static pbd_status check_mapping(const tree *t, const yaml_node_t *node, const cyaml_schema_field_t *fields,
+static pbd_status check_mapping(pbd_yaml *t, const yaml_node_t *node, const cyaml_schema_field_t *fields,
                                 const char *path) {
     const yaml_node_pair_t *const end = node->data.mapping.pairs.top;
     char inner[LONGEST_PATH], problem[160];
     for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < end; pair++) {
-        const yaml_node_t *key = node_at(t, pair->key);
+        const yaml_node_t *key = pbd_yaml_node(t, pair->key);
         if (key->type != YAML_SCALAR_NODE)
             return node_error(t, key, path, "expected a word as the key, found a list or keys");
         const char *name = (const char *)key->data.scalar.value;
@@ -231,11 +147,11 @@ static pbd_status check_mapping(const tree *t, const yaml_node_t *node, const cy
 }
 
 /* Recurses as deep as the schema. */
-static pbd_status check_node(const tree *t, int id, const cyaml_schema_value_t *schema, const char *path) {
+static pbd_status check_node(pbd_yaml *t, int id, const cyaml_schema_value_t *schema, const char *path) {
     static const char *const found[] = {[YAML_SCALAR_NODE] = "a plain value",
                                         [YAML_SEQUENCE_NODE] = "a list",
                                         [YAML_MAPPING_NODE] = "`key: value` lines"};
-    const yaml_node_t *node = node_at(t, id);
+    const yaml_node_t *node = pbd_yaml_node(t, id);
     const bool list = schema->type == CYAML_SEQUENCE, mapping = schema->type == CYAML_MAPPING;
     char inner[LONGEST_PATH];
     if (node->type != (list ? YAML_SEQUENCE_NODE : mapping ? YAML_MAPPING_NODE : YAML_SCALAR_NODE)) {
@@ -267,35 +183,17 @@ static pbd_status read_file(const char *path, const char *shown_as, uint8_t **ou
                      LARGEST_FILE >> 20);
 }
 
-/* Makes libyaml's tree of the first document and checks that there is no second. Delete it in every case. */
-static pbd_status load_document(const char *shown_as, const uint8_t *text, size_t bytes, yaml_document_t *document) {
-    yaml_parser_t parser PBD_CLEANUP(yaml_parser_delete);
-    yaml_document_t second PBD_CLEANUP(yaml_document_delete) = {0};
-    if (!yaml_parser_initialize(&parser)) return pbd_error(PBD_FAILED, "%s: out of memory", shown_as);
-    yaml_parser_set_input_string(&parser, text, bytes);
-    if (!yaml_parser_load(&parser, document)) return syntax_error(shown_as, text, bytes, &parser);
-    if (!yaml_document_get_root_node(document))
-        return pbd_error(PBD_BAD_INPUT, "%s: line 1, column 1: the file is empty; expected `key: value` lines",
-                         shown_as);
-    if (!yaml_parser_load(&parser, &second)) return syntax_error(shown_as, text, bytes, &parser);
-    const yaml_node_t *more = yaml_document_get_root_node(&second);
-    if (!more) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "%s: line %zu, column %zu: a second document; expected one", shown_as,
-                     more->start_mark.line + 1, more->start_mark.column + 1);
-}
-
 static const cyaml_config_t config = {.mem_fn = cyaml_mem, .flags = CYAML_CFG_NO_ALIAS};
 
 pbd_status pbd_yaml_load(const char *path, const char *shown_as, const cyaml_schema_value_t *schema, void **out) {
     uint8_t *text PBD_CLEANUP(pbd_free_memory) = NULL;
-    yaml_document_t document PBD_CLEANUP(yaml_document_delete) = {0};
+    pbd_yaml tree PBD_CLEANUP(pbd_yaml_close) = {0};
     cyaml_data_t *data = NULL;
     size_t bytes = 0;
     *out = NULL;
     PBD_TRY(read_file(path, shown_as, &text, &bytes));
-    PBD_TRY(check_events(shown_as, text, bytes));
-    PBD_TRY(load_document(shown_as, text, bytes, &document));
-    PBD_TRY(check_node(&(tree){shown_as, &document}, 1, schema, "")); /* the root is node 1 */
+    PBD_TRY(pbd_yaml_open(shown_as, text, bytes, &tree));
+    PBD_TRY(check_node(&tree, 1, schema, "")); /* the root is node 1 */
     const cyaml_err_t code = cyaml_load_data(text, bytes, &config, schema, &data, NULL);
     *out = data;
     return code == CYAML_OK && data ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "%s: %s", shown_as, cyaml_strerror(code));

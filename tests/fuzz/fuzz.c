@@ -117,6 +117,7 @@ static void read_triangles(const uint8_t *data, size_t size, const char *name) {
 static void fuzz_msh(const uint8_t *data, size_t size) { read_mesh(data, size); }
 static void fuzz_inp(const uint8_t *data, size_t size) { read_mesh(data, size); }
 static void fuzz_obj(const uint8_t *data, size_t size) { read_triangles(data, size, "mesh.obj"); }
+static void fuzz_off(const uint8_t *data, size_t size) { read_triangles(data, size, "mesh.off"); }
 static void fuzz_ply(const uint8_t *data, size_t size) { read_triangles(data, size, "mesh.ply"); }
 static void fuzz_stl(const uint8_t *data, size_t size) { read_triangles(data, size, "mesh.stl"); }
 
@@ -328,7 +329,8 @@ static void fuzz_store(const uint8_t *data, size_t size) {
 #define FORMATS(F)                                                                                           \
     F(msh)                                                                                                   \
     F(inp)                                                                                                   \
-    F(obj) F(ply) F(stl) F(triangles) F(figure) F(sweep) F(gate) F(papers) F(csv) F(rows) F(words) F(import) \
+    F(obj)                                                                                                   \
+    F(off) F(ply) F(stl) F(triangles) F(figure) F(sweep) F(gate) F(papers) F(csv) F(rows) F(words) F(import) \
         F(records) F(manifest) F(store)
 
 typedef struct format {

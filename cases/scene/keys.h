@@ -1,0 +1,41 @@
+/* A mapping of a scene file, read by a table of its keys. */
+#ifndef PBD_SCENE_KEYS_H
+#define PBD_SCENE_KEYS_H
+
+#include "harness/files/yaml_tree.h"
+
+typedef enum key_kind {
+    KEY_REAL,   /* double */
+    KEY_COUNT,  /* double: a whole number */
+    KEY_VECTOR, /* double[3] */
+    KEY_CHOICE, /* double: the index */
+    KEY_FLAG,   /* double: 0, 1 */
+    KEY_TEXT,   /* const char *, of the tree */
+    KEY_NODE    /* const yaml_node_t *: any value */
+} key_kind;
+
+typedef struct scene_key {
+    const char *name;
+    key_kind kind;
+    size_t offset; /* in the struct that is filled */
+    double min, max;
+    unsigned open; /* as in pbd_param; of numbers, and of each entry of a vector */
+    const char *unit;
+    const char *const *choices; /* of KEY_CHOICE */
+} scene_key;
+
+/* Fills *out with the keys that are given; others stay. PBD_BAD_INPUT with line and column for an unknown key or one
+ * that is given twice, and for a wrong value. `what` names the mapping: «a body». The table ends with a NULL name. */
+pbd_status keys_read(pbd_yaml *tree, const yaml_node_t *mapping, const char *what, const scene_key *table, void *out);
+/* The value of a key; NULL: it is not given, or this is no mapping. */
+const yaml_node_t *keys_find(pbd_yaml *tree, const yaml_node_t *mapping, const char *name);
+
+/* Text of a plain value; NULL of others. */
+const char *keys_text(const yaml_node_t *node);
+/* PBD_BAD_INPUT where the node is no list (NULL is an empty one) or longer than `most`. */
+pbd_status keys_list(pbd_yaml *tree, const yaml_node_t *node, const char *what, size_t most, size_t *count);
+const yaml_node_t *keys_item(pbd_yaml *tree, const yaml_node_t *list, size_t index);
+/* The index of `name` among `names`, which end with NULL; else an error with all of them, and the nearest. */
+pbd_status keys_choose(pbd_yaml *tree, const yaml_node_t *at, const char *what, const char *const *names, size_t *out);
+
+#endif

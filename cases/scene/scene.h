@@ -1,0 +1,27 @@
+/* A scene of a file: what its build keeps, for metrics and for `pbdbench scene`. */
+#ifndef PBD_SCENE_SCENE_H
+#define PBD_SCENE_SCENE_H
+
+#include "cases/case.h"
+
+enum { SCENE_NAME = 48 };
+
+/* A body of the scene. */
+typedef struct scene_part {
+    char name[SCENE_NAME], matter[SCENE_NAME]; /* name "": none */
+    size_t first, count;                       /* its particles */
+    double spacing, solid_volume, volume, mass;
+    size_t dropped, hexes, tets, triangles;
+} scene_part;
+
+/* setup->detail of the case `scene`. */
+typedef struct scene_detail {
+    size_t parts;
+    scene_part *part;
+    double density_start, density_most; /* kg/m^3, the largest: a kernel of two spacings */
+    double peak, energy, fastest;       /* J at most, J now; m/s at most */
+    double deepest;                     /* m: of a middle beyond a collider, at most */
+    bool looked, tells_velocities;
+} scene_detail;
+
+#endif

@@ -1,0 +1,20 @@
+#include "harness/picture/start_picture.h"
+
+#include "harness/picture/album.h"
+
+enum { WIDTH = 800 };
+
+pbd_status pbd_draw_start(const pbd_scene *scene, const char *path) {
+    static const pbd_method any = {.needs = PBD_NEEDS_PARTICLES};
+    /* One kind of elements can be drawn; where cloth stands beside bodies, or a body is sampled, particles are. */
+    const bool bare = (scene->tets.count > 0 && pbd_holds(scene, PBD_CLOTH)) ||
+                      (scene->particles.spacing > 0 && scene->tets.count == 0);
+    const double *x = scene->particles.start ? scene->particles.start : scene->particles.positions;
+    pbd_album a PBD_CLEANUP(pbd_album_close) = {0};
+    pbd_image image PBD_CLEANUP(pbd_image_free) = {0};
+    PBD_TRY(pbd_album_open(scene, bare ? NULL : &any, PBD_COLOUR_MATTER, 0, WIDTH, &a));
+    PBD_TRY(pbd_album_see(&a, x));
+    pbd_album_look(&a, 0);
+    PBD_TRY(pbd_album_draw(&a, x, 0, &image));
+    return pbd_png_write(path, &image);
+}
