@@ -69,6 +69,18 @@ static uint32_t colour_of_material(const pbd_material *m) {
                                     : ELASTIC;
 }
 
+/* Bare particles, and cloth beside them as triangles. */
+static pbd_status open_bare(pbd_album *a) {
+    pbd_scene cloth = *a->scene;
+    a->radius = radius_of(a->scene);
+    if (cloth.triangles.count == 0) return pbd_ok();
+    cloth.hexes.count = cloth.tets.count = 0;
+    a->is_vertex = pbd_new(&a->owned, unsigned char, cloth.particles.count);
+    PBD_TRY(pbd_arena_check(&a->owned));
+    for (size_t k = 0; k < 3 * cloth.triangles.count; k++) a->is_vertex[cloth.triangles.corner[k]] = 1;
+    return surface_of(&cloth, &a->outside);
+}
+
 static pbd_status open_body(pbd_album *a, const pbd_method *method) {
     const pbd_scene *scene = a->scene;
     const size_t particles = scene->particles.count;
@@ -83,7 +95,7 @@ static pbd_status open_body(pbd_album *a, const pbd_method *method) {
     if (a->body.node)
         PBD_TRY(surface_of(&only, &a->outside));
     else
-        a->radius = radius_of(scene);
+        PBD_TRY(open_bare(a));
     a->edges = pbd_new(&a->owned, unsigned char, a->outside.triangles);
     PBD_TRY(pbd_arena_check(&a->owned));
     find_edges(a);
@@ -105,13 +117,14 @@ pbd_status pbd_album_open(const pbd_scene *scene, const pbd_method *method, pbd_
 void pbd_album_close(pbd_album *a) {
     pbd_arena_free(&a->owned);
     surface_free(&a->outside);
+    free(a->point);
 }
 
 /* ---- Seeing ------------------------------------------------------------------------------------------------------ */
 
 /* At most so many particles are looked at for the view; the outermost of them on either side of an axis may leave it,
  * so that one that flew off does not shrink the picture of the others. Together less than 1 % of the particles. */
-enum { LOOKED_AT = 4000 };
+enum { LOOKED_AT = 4000, FRAMED = 1000 };
 static const double OUTSIDE = 0.001;
 
 static pbd_status widen_view(pbd_album *a, const double *x) {
@@ -128,6 +141,25 @@ static pbd_status widen_view(pbd_album *a, const double *x) {
         const size_t outside = (size_t)(OUTSIDE * (double)n);
         a->low[d] = fmin(a->low[d], at[outside] - a->radius);
         a->high[d] = fmax(a->high[d], at[n - 1 - outside] + a->radius);
+    }
+    return pbd_ok();
+}
+
+/* Particles of this state within the view. */
+static pbd_status keep_points(pbd_album *a, const double *x) {
+    const size_t particles = a->scene->particles.count, stride = particles / FRAMED + 1;
+    if (a->room < a->points + particles / stride + 1) {
+        const size_t room = 2 * a->points + particles / stride + 1;
+        float *point = realloc(a->point, 3 * room * sizeof *point);
+        if (!point) return pbd_no_memory();
+        a->point = point;
+        a->room = room;
+    }
+    for (size_t i = 0; i < particles; i += stride) {
+        bool seen = true;
+        for (size_t d = 0; d < 3; d++) seen = seen && x[3 * i + d] >= a->low[d] && x[3 * i + d] <= a->high[d];
+        for (size_t d = 0; d < 3; d++) a->point[3 * a->points + d] = (float)x[3 * i + d];
+        a->points += seen;
     }
     return pbd_ok();
 }
@@ -160,10 +192,68 @@ static double high_strain(pbd_album *a) {
 
 pbd_status pbd_album_see(pbd_album *a, const double *x) {
     PBD_TRY(widen_view(a, x));
+    PBD_TRY(keep_points(a, x));
     if (a->colour != PBD_COLOUR_STRAIN || a->scale_is_given) return pbd_ok();
     PBD_TRY(pbd_album_strain(a, x));
     a->scale = fmax(a->scale, high_strain(a));
     return pbd_ok();
+}
+
+typedef struct frame {
+    double low[2], high[2]; /* m, along the camera's right and up, from its centre */
+} frame;
+
+static void frame_point(const render_camera *c, const double p[3], frame *f) {
+    const double *axes[] = {c->right, c->up};
+    for (int k = 0; k < 2; k++) {
+        double at = 0;
+        for (int d = 0; d < 3; d++) at += (p[d] - c->centre[d]) * axes[k][d];
+        f->low[k] = fmin(f->low[k], at);
+        f->high[k] = fmax(f->high[k], at);
+    }
+}
+
+static bool has_wall(const pbd_scene *scene) {
+    for (size_t i = 0; i < scene->colliders.count; i++)
+        if (scene->colliders.item[i].shape == PBD_PLANE && &scene->colliders.item[i] != pbd_ground_of(scene))
+            return true;
+    return false;
+}
+
+/* The box of colliders other than the ground; with walls, which are drawn as large as the view, the view's. */
+static void frame_colliders(const pbd_album *a, frame *f) {
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    pbd_grow_by_colliders(a->scene, low, high);
+    const bool wall = has_wall(a->scene);
+    if (!wall && !(high[0] >= low[0])) return;
+    for (int corner = 0; corner < 8; corner++) {
+        double p[3];
+        for (int d = 0; d < 3; d++) p[d] = corner >> d & 1 ? (wall ? a->high[d] : high[d]) : wall ? a->low[d] : low[d];
+        frame_point(&a->camera, p, f);
+    }
+}
+
+/* Of the camera's box, which is seen from an angle, the middle alone is full: what was seen fills the picture. */
+static void tighten(pbd_album *a, double *aspect) {
+    static const double MARGIN = 1.12;
+    frame f = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    double half[2], middle[2];
+    for (size_t i = 0; i < a->points; i++) {
+        const double p[3] = {(double)a->point[3 * i], (double)a->point[3 * i + 1], (double)a->point[3 * i + 2]};
+        frame_point(&a->camera, p, &f);
+    }
+    frame_colliders(a, &f);
+    for (int k = 0; k < 2; k++) {
+        half[k] = MARGIN * (0.5 * (f.high[k] - f.low[k]) + a->radius);
+        middle[k] = 0.5 * (f.high[k] + f.low[k]);
+        if (!(half[k] > 0) || !isfinite(half[k])) return;
+    }
+    half[0] = fmax(half[0], 0.5 * half[1]);
+    half[1] = fmax(half[1], 0.25 * half[0]);
+    for (int d = 0; d < 3; d++) a->camera.centre[d] += middle[0] * a->camera.right[d] + middle[1] * a->camera.up[d];
+    a->camera.half_width = half[0];
+    a->camera.half_height = half[1];
+    *aspect = fmin(fmax(half[1] / half[0], 0.5), 1);
 }
 
 void pbd_album_look(pbd_album *a, int height) {
@@ -179,6 +269,7 @@ void pbd_album_look(pbd_album *a, int height) {
     pbd_grow_by_colliders(a->scene, a->low, a->high);
     if (!a->scale_is_given) a->scale = a->scale > 1e-12 ? round_up(a->scale) : 1;
     a->camera = render_look_at(a->low, a->high, &aspect);
+    tighten(a, &aspect);
     a->height = height > 0 ? height : (int)lround(a->width * aspect);
     const double wide = a->camera.half_height * a->width / a->height;
     if (wide > a->camera.half_width)
@@ -205,6 +296,7 @@ pbd_status pbd_album_draw(pbd_album *a, const double *x, double time, pbd_image 
                               .triangle = a->outside.triangle,
                               .edges = a->edges,
                               .radius = a->radius,
+                              .is_vertex = a->is_vertex,
                               .lines = lines.count,
                               .line = lines.end,
                               .palette = palettes[a->colour]};

@@ -33,8 +33,11 @@ typedef struct pbd_album {
     pbd_arena owned;
     float *value; /* by particle: the renderer's */
     surface outside;
-    unsigned char *edges; /* of the outside's triangles */
-    double radius;        /* m: of bare particles; 0: triangles are drawn */
+    float *point; /* points x 3, m: particles of the states that were seen, for the camera */
+    size_t points, room;
+    unsigned char *edges;     /* of the outside's triangles */
+    double radius;            /* m: of bare particles; 0: there are none */
+    unsigned char *is_vertex; /* by particle: 1 in cloth beside bare particles; else NULL */
 } pbd_album;
 
 /* The scene must outlive it. `method` NULL: the particles are drawn as they are. strain_scale 0: by what is seen. */

@@ -442,7 +442,8 @@ static pbd_status draw_all(canvas *c, const render_body *body, const render_came
         draw_ground(c);
     }
     PBD_TRY(draw_triangles(c, body));
-    for (size_t i = 0; i < body->points && body->radius > 0; i++) draw_sphere(c, body, c->point[i], body->value[i]);
+    for (size_t i = 0; i < body->points && body->radius > 0; i++)
+        if (!body->is_vertex || !body->is_vertex[i]) draw_sphere(c, body, c->point[i], body->value[i]);
     if (body->lines > 0) PBD_TRY(draw_lines(c, body, camera));
     return resolve(c, out);
 }

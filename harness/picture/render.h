@@ -27,9 +27,10 @@ typedef struct render_body {
     const float *value;     /* points: place on the scale, in [0, 1]; the number of the body; or 0xRRGGBB, sRGB, which
                                a float holds exactly */
     size_t triangles;
-    const uint32_t *triangle;   /* triangles x 3 */
-    const unsigned char *edges; /* triangles: bit k is set where the edge from corner k on is drawn; NULL: none */
-    double radius;              /* m; > 0: every point is a sphere */
+    const uint32_t *triangle;       /* triangles x 3 */
+    const unsigned char *edges;     /* triangles: bit k is set where the edge from corner k on is drawn; NULL: none */
+    double radius;                  /* m; > 0: points are spheres */
+    const unsigned char *is_vertex; /* points: 1 where it is no sphere, but a corner of triangles; NULL: none is */
     size_t lines;
     const double *line; /* lines x 6, m: from, to; thin, grey, behind what is before them */
     render_palette palette;
