@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "cases/scene/scene.h"
+#include "cases/scenes/body.h"
 #include "harness/catalog/scene_check.h"
 #include "tests/ladder.h"
 
@@ -272,6 +273,42 @@ static void test_errors(void **unused) {
     }
 }
 
+/* Bytes turned, and files cut short: refused or built, and never harmed. */
+static void test_damaged(void **unused) {
+    (void)unused;
+    static const char scene[] =
+        "duration: 1\ngravity: [0, 0, -9]\nmatters:\n  a: {young: 1e5, flow: snow, xi: 10}\n  c: {kind: cloth, young: "
+        "1e5, "
+        "thickness: 0.01}\nbodies:\n  - {name: ball, shape: sphere, radius: 0.1, particles: 50, matter: a, sampling: "
+        "poisson}\n  - {shape: sheet, length: 1, width: 1, cells: 4, matter: c, rotate: {axis: [0, 1, 0], degrees: "
+        "9}}\n"
+        "colliders:\n  - {shape: plane}\n  - {shape: sphere, radius: 0.1, place: [1, 2, 3]}\nheld: [{body: ball}]\n";
+    static const char odd[] = "\n -9.e{}[]:,#&*'\"\t\xff";
+    uint64_t seed = 5;
+    size_t built = 0, refused = 0;
+    char text[sizeof scene], words[400];
+    for (int round = 0; round < 300; round++) {
+        trial t;
+        memcpy(text, scene, sizeof scene);
+        for (int k = 0; k < 1 + round % 3; k++)
+            text[(size_t)(fabs(body_noise(&seed)) * (double)strlen(scene))] =
+                odd[(size_t)(fabs(body_noise(&seed)) * (double)(sizeof odd - 1))];
+        if (round % 10 == 9) text[(size_t)(fabs(body_noise(&seed)) * (double)strlen(scene))] = '\0';
+        snprintf(words, sizeof words, "file=%s", write_scene("damaged.yaml", text));
+        const pbd_status status = try_case(&t, "scene", words);
+        built += status.code == PBD_OK;
+        refused += status.code != PBD_OK;
+        if (status.code == PBD_OK) {
+            pbd_case_free(t.c, &t.setup);
+            pbd_values_free(&t.values);
+        } else {
+            assert_int_equal(status.code, PBD_BAD_INPUT);
+        }
+    }
+    print_message("    built %zu, refused %zu\n", built, refused);
+    assert_true(refused > 100);
+}
+
 /* Exit 2, and what a method does not support is refused by the same check as in other cases. */
 static void test_refusals(void **unused) {
     (void)unused;
@@ -417,6 +454,7 @@ int main(void) {
         cmocka_unit_test(test_metrics),
         cmocka_unit_test(test_fall),
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_identity),
         cmocka_unit_test(test_examples),
