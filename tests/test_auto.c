@@ -41,6 +41,9 @@ static const struct {
     {"mpm", "1e7", "substeps=1", 1e-4}, /* half a cell of 0.4 m: 0.001724 s */
     {"mpm", "1e11", "substeps=1", 1.7e-5},
     {"mpm", "1e11", "cell=1", 8.6e-6},
+    {"xpbi", "1e5", "iterations=10", 1e-3}, /* implicit: within 1e-4 and 1e-3 s */
+    {"xpbi", "1e9", "iterations=10", 1.7e-4},
+    {"xpbi", "1e11", "iterations=10", 1e-4},
 };
 
 static void test_numbers(void **unused) {
@@ -68,6 +71,7 @@ static const struct {
 } others[] = {
     {{"sampled_shape", "xpbi", "shape=box", "spacing=0.2", "duration=1e-3"}, "xsph", 0},
     {{"sand_column", "xpbi", "particles=150", "duration=1e-3"}, "xsph", 0.01},
+    {{"sand_column", "xpbi", "particles=150", "duration=1e-3"}, "dt", 1e-4},
     {{"sand_column", "xpbi", "particles=150", "duration=1e-3", "xsph=0"}, "xsph", 0},
     {{"still_water", "pbf", "cells=5", "duration=0.01"}, "xsph", 0.01},
     {{"still_water", "pbf", "cells=5", "duration=0.01", "viscosity=0.123456"}, "xsph", 0.123456},
@@ -86,6 +90,31 @@ static void test_others(void **unused) {
         print_message("    %s %s: %s=%.17g\n", with[0], with[1], others[k].parameter,
                       number_of(run, others[k].parameter));
         assert_true(fabs(number_of(run, others[k].parameter) - others[k].value) <= 1e-15);
+        json_decref(run);
+    }
+}
+
+/* Kernels of the shape at rest and springs are for elastic matter, and the former where nothing excludes them. */
+static const struct {
+    const char *with[3], *kernel;
+    double control;
+} kernels[] = {
+    {{"sampled_shape", "shape=box", "E=1e5"}, "rest", 3},
+    {{"goo_drop", "flow=snow", "E=1e5"}, "current", 0},
+    {{"sampled_shape", "shape=box", "gradient_correction=off"}, "current", 3},
+    {{"sampled_shape", "shape=box", "position_correction=shift"}, "current", 3},
+    {{"blocks_collide", "flow=none", "E=1e5"}, "current", 3},
+    {{"sampled_shape", "kernel=current", "hourglass_control=0"}, "current", 0},
+};
+
+static void test_kernels(void **unused) {
+    (void)unused;
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        json_t *run = run_of(tell("run", kernels[k].with[0], "-m", "xpbi", "-s", "particles=150", "-s", "duration=1e-3",
+                                  "-s", kernels[k].with[1], "-s", kernels[k].with[2], "-q", "--json", "--no-store"));
+        const json_t *params = json_object_get(run, "params");
+        assert_string_equal(json_string_value(json_object_get(params, "kernel")), kernels[k].kernel);
+        assert_true(number_of(run, "hourglass_control") == kernels[k].control);
         json_decref(run);
     }
 }
@@ -154,8 +183,8 @@ static void test_stable(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_others), cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_words),   cmocka_unit_test(test_stable),
+        cmocka_unit_test(test_numbers),  cmocka_unit_test(test_others), cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_identity), cmocka_unit_test(test_words),  cmocka_unit_test(test_stable),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);
 }

@@ -86,7 +86,7 @@ static double *velocities_of(const solver *s, size_t particles) {
     return v;
 }
 
-static const char *const plain = "iterations=20 xsph=0 correction_time=0 dt=1e-3";
+static const char *const plain = "kernel=current hourglass_control=0 iterations=20 xsph=0 correction_time=0 dt=1e-3";
 
 /* ---- By hand ----------------------------------------------------------------------------------------------------- */
 
@@ -153,7 +153,8 @@ static void test_momentum(void **unused) {
         solver m;
         for (size_t i = 0; i < 3 * n; i++)
             sum[i % 3] -= s->mass[i / 3] * s->v[i], size += s->mass[i / 3] * fabs(s->v[i]);
-        solver_open(&m, "xpbi", (pbd_precision)precision, 1, &s->scene, "iterations=10 dt=1e-3");
+        solver_open(&m, "xpbi", (pbd_precision)precision, 1, &s->scene,
+                    "kernel=current hourglass_control=0 iterations=10 dt=1e-3");
         for (int i = 0; i < 60; i++) check_ok(m.method->step(m.state, 1e-3));
         double *v = velocities_of(&m, n), *x = positions_of(&m, n), cloth = 0, least = 1;
         for (size_t i = 0; i < 3 * n; i++) sum[i % 3] += s->mass[i / 3] * v[i];
@@ -174,7 +175,8 @@ static void test_momentum(void **unused) {
 static double *collide_on(int backend, pbd_precision precision, int threads, int steps) {
     scene_rows *s = new_collision();
     solver m;
-    check_ok(try_open_on(backend, &m, "xpbi", precision, threads, &s->scene, "iterations=5 dt=1e-3"));
+    check_ok(try_open_on(backend, &m, "xpbi", precision, threads, &s->scene,
+                         "kernel=current hourglass_control=0 iterations=5 dt=1e-3"));
     for (int i = 0; i < steps; i++) check_ok(m.method->step(m.state, 1e-3));
     double *x = positions_of(&m, s->scene.particles.count);
     solver_close(&m);
@@ -211,7 +213,7 @@ static void test_save(void **unused) {
     scene_rows *s = new_collision();
     solver m;
     size_t bytes = 0;
-    solver_open(&m, "xpbi", PBD_PRECISION_F64, 1, &s->scene, "iterations=5 dt=1e-3");
+    solver_open(&m, "xpbi", PBD_PRECISION_F64, 1, &s->scene, "kernel=current hourglass_control=0 iterations=5 dt=1e-3");
     for (int i = 0; i < 20; i++) check_ok(m.method->step(m.state, 1e-3));
     check_ok(m.method->save(m.state, NULL, &bytes));
     char *blob = malloc(bytes);

@@ -446,7 +446,8 @@ static void test_mixture_keeps_momentum(void **unused) {
     solver s;
     double lost[3] = {0}, size = 0, gained[2][3] = {{0}}, told[2][3] = {{0}}, exchanged = 0;
     make_mixture(&scene);
-    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "iterations=4 fluid_settling=0");
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene,
+                "kernel=current hourglass_control=0 iterations=4 fluid_settling=0");
     check_steps(&s, 2e-3, 6);
     double *v = velocities_of(&s, scene.particles.count), *e = malloc((3 * scene.particles.count + 1) * sizeof *e);
     check_ok(s.method->read(s.state, PBD_EXCHANGE, e));
@@ -491,8 +492,8 @@ static void test_apart_they_are_alone(void **unused) {
         half.particles.volumes[half.particles.count++] = scene.particles.volumes[i];
     }
     solver both, alone;
-    solver_open(&both, "xpbi", PBD_PRECISION_F64, 1, &scene, "iterations=3");
-    solver_open(&alone, "xpbi", PBD_PRECISION_F64, 1, &half, "iterations=3");
+    solver_open(&both, "xpbi", PBD_PRECISION_F64, 1, &scene, "kernel=current hourglass_control=0 iterations=3");
+    solver_open(&alone, "xpbi", PBD_PRECISION_F64, 1, &half, "kernel=current hourglass_control=0 iterations=3");
     check_steps(&both, 2e-3, 4);
     check_steps(&alone, 2e-3, 4);
     double *x = positions_of(&both, scene.particles.count), *y = positions_of(&alone, half.particles.count), worst = 0;

@@ -466,7 +466,8 @@ static void a_run_whose_grains_escape_is_unphysical(void **state) {
 static double torn_in(const char *sampling, const char *gravity, bool *warned) {
     told answer = tell("run", "cantilever", "-m", "xpbi", "-p", "f32", "-s", sampling, "-s", gravity, "-s", "E=1e5",
                        "-s", "cells=4", "-s", "mode=dynamic", "-s", "duration=0.3", "-s", "dt=0.005", "-s",
-                       "iterations=20", "-s", "xsph=0", "-s", "position_correction=off", "--no-store", "--json");
+                       "iterations=20", "-s", "xsph=0", "-s", "position_correction=off", "-s", "kernel=current", "-s",
+                       "hourglass_control=0", "--no-store", "--json");
     expect_code(answer, 0);
     json_t *run = json_loads(answer.out, 0, NULL);
     assert_non_null(run);

@@ -2,7 +2,7 @@
  * threads, backends. */
 #include "tests/xpbi_scenes.h"
 
-static const char *const plain = "xsph=0 position_correction=off";
+static const char *const plain = PAPERS "xsph=0 position_correction=off";
 
 static void words_with(const char *more, char out[400]) { snprintf(out, 400, "%s %s", plain, more); }
 
@@ -66,7 +66,7 @@ static void test_free_fall(void **unused) {
     scene.particles.positions[0] -= 20; /* one of them alone */
     for (size_t p = 0; p < scene.particles.count; p++) scene.particles.velocities[3 * p] = 2;
     solver s;
-    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "");
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, PAPERS);
     check_steps(&s, 1e-3, 50);
     double *x = positions_of(&s, scene.particles.count), *f = gradients_of(&s, scene.particles.count), worst = 0,
            strain = 0;
@@ -180,8 +180,9 @@ static void test_plain_gradients(void **unused) {
 /* F goes by what velocities were before XSPH; places by what they are after it. */
 static void test_two_velocities(void **unused) {
     (void)unused;
-    static const char *const words[] = {"position_correction=off xsph=0", "position_correction=off xsph=0.5",
-                                        "position_correction=off xsph=0.5 deformation=before_xsph"};
+    static const char *const words[] = {PAPERS "position_correction=off xsph=0",
+                                        PAPERS "position_correction=off xsph=0.5",
+                                        PAPERS "position_correction=off xsph=0.5 deformation=before_xsph"};
     double *f[3], *x[3], apart[2] = {0}, moved = 0;
     pbd_scene scene;
     make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.2, 0.3);
@@ -220,7 +221,8 @@ static void test_hourglass_control_lets_bodies_turn(void **unused) {
         v[2] = 1e-6 * (-2 - 0.4 * x[0] + 0.9 * x[1]);
     }
     solver s;
-    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "xsph=0 position_correction=off hourglass_control=1");
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene,
+                "kernel=current xsph=0 position_correction=off hourglass_control=1");
     check_steps(&s, 1e-3, 5);
     double *v = velocities_of(&s, scene.particles.count), worst = 0;
     for (size_t k = 0; k < 3 * scene.particles.count; k++)
@@ -250,11 +252,11 @@ static double way_of_layers(const char *words) {
 
 static void test_hourglass_control_sees_layers(void **unused) {
     (void)unused;
-    check_near("way of a layer without, m", way_of_layers("xsph=0 position_correction=off"), 0.01, 0.004);
+    check_near("way of a layer without, m", way_of_layers(plain), 0.01, 0.004);
     /* A spring of omega^2 = zeta E/(rho r^2) or more swings by u/omega at most. */
     const double most = 0.1 * sqrt(1000 * 0.01 / 1e4);
-    check_near("way of a layer with it, m", way_of_layers("xsph=0 position_correction=off hourglass_control=1"), 0,
-               most);
+    check_near("way of a layer with it, m",
+               way_of_layers("kernel=current xsph=0 position_correction=off hourglass_control=1"), 0, most);
 }
 
 /* ---- Momenta ----------------------------------------------------------------------------------------------------- */
@@ -340,11 +342,11 @@ static void test_averaging_loses_momentum(void **unused) {
     solver s;
     make_lattice(&scene, (const size_t[]){6, 5, 5}, 0.2, 0.3);
     set_noise_velocities(&scene, 1);
-    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "solver=jacobi averaging=per_particle");
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, PAPERS "solver=jacobi averaging=per_particle");
     check_steps(&s, 0.005, 2);
     if (!(metric_of(&s, "momentum_error") > 1e-4)) fail_msg("momentum_error %g", metric_of(&s, "momentum_error"));
     solver_close(&s);
-    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "solver=jacobi");
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, PAPERS "solver=jacobi");
     check_steps(&s, 0.005, 2);
     check_near("momentum_error of one factor for all", metric_of(&s, "momentum_error"), 0, 1e-14);
     solver_close(&s);
@@ -396,7 +398,7 @@ static const char *const busy[] = {"",
                                    "colours=8 constraint=pair",
                                    "solver=jacobi tolerance=0.5",
                                    "constraint=stress multipliers=stress",
-                                   "hourglass_control=1",
+                                   "kernel=current hourglass_control=1",
                                    "kernel=rest hourglass_control=1"};
 
 /* Springs hold elastic matter alone. */
@@ -447,8 +449,8 @@ static void test_single_precision_agrees(void **unused) {
     pbd_scene scene;
     make_busy_scene(&scene);
     scene.material->flow = NULL; /* smooth, so that differences stay */
-    double *f64 = march(PBD_CPU, PBD_PRECISION_F64, 1, &scene, "", 20);
-    double *f32 = march(PBD_CPU, PBD_PRECISION_F32, 1, &scene, "", 20);
+    double *f64 = march(PBD_CPU, PBD_PRECISION_F64, 1, &scene, PAPERS, 20);
+    double *f32 = march(PBD_CPU, PBD_PRECISION_F32, 1, &scene, PAPERS, 20);
     check_near("f32 against f64, m", largest_difference(f64, f32, scene.particles.count), 0, 1e-4);
     free(f64);
     free(f32);
@@ -483,7 +485,7 @@ static void check_saved_states(const char *words) {
 static void test_saved_states_go_on_the_same(void **unused) {
     (void)unused;
     check_saved_states("colours=8");
-    check_saved_states("hourglass_control=1");
+    check_saved_states("kernel=current hourglass_control=1");
     check_saved_states("kernel=rest hourglass_control=1");
 }
 

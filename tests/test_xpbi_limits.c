@@ -2,7 +2,7 @@
  */
 #include "tests/xpbi_scenes.h"
 
-static const char *const plain = "xsph=0 position_correction=off";
+static const char *const plain = PAPERS "xsph=0 position_correction=off";
 
 static void words_with(const char *more, char out[400]) { snprintf(out, 400, "%s %s", plain, more); }
 
@@ -129,7 +129,9 @@ static void part_a_pair(pbd_scene *scene, solver *s, const char *words) {
     make_lattice(scene, (const size_t[]){2, 1, 1}, 0, 0.3);
     scene->material->E = 1e-9;
     scene->particles.positions[3] = scene->particles.positions[0] + 0.02;
-    solver_open(s, "xpbi", PBD_PRECISION_F64, 1, scene, words);
+    char all[400];
+    snprintf(all, sizeof all, PAPERS "%s", words);
+    solver_open(s, "xpbi", PBD_PRECISION_F64, 1, scene, all);
     check_steps(s, 1e-3, 1);
 }
 
@@ -185,7 +187,7 @@ static void test_nobody_passes_a_floor(void **unused) {
         scene.particles.positions[3 * p + 2] = 1e-3 * (double)(p + 1) * (double)(p + 1); /* to 1.6 m */
         scene.particles.velocities[3 * p + 2] = -500;
     }
-    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "");
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, PAPERS);
     check_steps(&s, 1e-3, 1);
     double *x = positions_of(&s, THROWN), worst = 0;
     for (size_t p = 0; p < THROWN; p++)
@@ -208,7 +210,7 @@ static void test_density_is_kept(void **unused) {
         for (size_t p = 0; p < scene.particles.count; p++)
             scene.particles.velocities[3 * p] = -1.5 * (scene.particles.positions[3 * p] - 0.12);
         solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene,
-                    i ? "position_correction=density xsph=0" : "position_correction=off xsph=0");
+                    i ? PAPERS "position_correction=density xsph=0" : PAPERS "position_correction=off xsph=0");
         check_steps(&s, 1e-3, 100);
         double *f = gradients_of(&s, scene.particles.count);
         least[i] = 0;
@@ -233,7 +235,7 @@ static void test_coincident_particles(void **unused) {
     solver s;
     make_lattice(&scene, (const size_t[]){4, 4, 4}, 0, 0);
     memcpy(scene.particles.positions + 3, scene.particles.positions, 3 * sizeof(double));
-    solver_open(&s, "xpbi", PBD_PRECISION_F32, 1, &scene, "");
+    solver_open(&s, "xpbi", PBD_PRECISION_F32, 1, &scene, PAPERS);
     assert_int_equal(s.result.warnings, 1);
     assert_string_equal(s.result.warning[0].name, "coincident_particles");
     check_steps(&s, 1e-3, 20);
@@ -267,7 +269,8 @@ static void test_bad_input(void **unused) {
     expect_refusal(&scene, "hourglass_control=-1", PBD_BAD_INPUT, "hourglass_control");
     expect_refusal(&scene, "solver=gauss", PBD_BAD_INPUT, "coloured_gs");
     expect_refusal(&scene, "colours=9", PBD_BAD_INPUT, "27");
-    expect_refusal(&scene, "position_correction=shift deformation=before_xsph", PBD_BAD_INPUT, "differently");
+    expect_refusal(&scene, "kernel=current position_correction=shift deformation=before_xsph", PBD_BAD_INPUT,
+                   "differently");
     scene.material->law = "stvk";
     expect_refusal(&scene, "", PBD_NOT_SUPPORTED, "material=hencky");
     scene.material->law = "hencky";
@@ -294,7 +297,7 @@ static void test_long_steps_are_warned_of(void **unused) {
     solver s;
     make_lattice(&scene, (const size_t[]){4, 3, 3}, 0, 0);
     for (size_t p = 0; p < scene.particles.count; p++) scene.particles.velocities[3 * p] = 100;
-    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, "");
+    solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, PAPERS);
     check_steps(&s, 4e-4, 2);
     assert_int_equal(s.result.warnings, 0);
     check_steps(&s, 6e-4, 3);

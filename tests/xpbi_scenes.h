@@ -7,6 +7,9 @@
 #include "tests/flow_values.h"
 #include "tests/ladder.h"
 
+/* The paper's kernels, where elastic matter has others by default. */
+#define PAPERS "kernel=current hourglass_control=0 "
+
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */
 
 /* A jittered lattice of nx x ny x nz, with the spacing 0.1 m; masses and volumes are uneven by `uneven`. */

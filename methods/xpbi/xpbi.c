@@ -11,6 +11,7 @@
 
 #include "harness/exec/arena.h"
 #include "methods/physics/matter/flow_material.h"
+#include "methods/physics/matter/wave.h"
 
 static const pbd_param params[] = {PBD_ROWS(XPBI_PARAMS) PBD_ROWS(XPBI_SEPARATION_PARAMS)
                                        PBD_ROWS(XPBI_HOURGLASS_PARAMS) PBD_ROWS(XPBI_FLUID_PARAMS){0}};
@@ -58,12 +59,23 @@ static pbd_status check_rest(const xpbi *s, const pbd_scene *scene) {
     return pbd_ok();
 }
 
-/* Of xsph: the paper's where matter flows. Elastic matter would be damped by it. */
+/* kernel=rest is refused for anything else (check_rest). */
+static bool may_rest(const pbd_scene *scene, const pbd_values *values) {
+    return scene->particles.bodies <= 1 && xpbi_settings_read(values).gradient_correction == gradient_correction_on &&
+           xpbi_settings_read(values).deformation == deformation_same &&
+           xpbi_separation_settings_read(values).position_correction != position_correction_shift;
+}
+
+/* What flows: the paper's values. Elastic matter: no smoothing, which damps it, and what holds bars (README.md). Its
+ * steps are implicit and stable at any length: they go up to a wave's from particle to particle, within 1e-4 and 1e-3 s
+ * (README.md). */
 static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
     const pbd_material *solid = pbd_first_material(scene, PBD_CONTINUUM);
-    (void)values;
-    (void)parameter;
-    return solid && solid->flow ? 0.01 : 0;
+    const bool flows = solid && solid->flow;
+    if (pbd_named(parameter, "dt")) return flows ? 1e-4 : round_step(fmax(1e-4, fmin(1e-3, wave_crossing(scene))));
+    if (pbd_named(parameter, "kernel")) return !flows && may_rest(scene, values) ? kernel_rest : kernel_current;
+    if (pbd_named(parameter, "hourglass_control")) return flows ? 0 : 3;
+    return flows ? 0.01 : 0; /* xsph */
 }
 
 static pbd_status check(const xpbi *s, const pbd_scene *scene) {

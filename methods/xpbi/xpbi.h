@@ -24,36 +24,37 @@ PBD_PRECISE(xpbi_allocate_particles, xpbi_start, xpbi_watch_residual, xpbi_block
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
-#define XPBI_PARAMS(REAL, INTEGER, CHOICE)                                                                         \
-    REAL(dt, "s", "1e-4", 0, 1e3, PBD_OPEN_MIN, "time step")                                                       \
-    INTEGER(iterations, "10", 1, 100000, "of a step; with a tolerance: the largest number")                        \
-    REAL(tolerance, "", "0", 0, 1, PBD_OPEN_MAX,                                                                   \
-         "iterate until |C + alpha~ lambda| is below this times that before the first; 0: all iterations")         \
-    CHOICE(solver, "coloured_gs", (coloured_gs, jacobi), "order of the constraints")                               \
-    CHOICE(colours, "27", (27, 8), "27: of cells of 2r, 8: of cells of 4r (Y-3)")                                  \
-    CHOICE(averaging, "relaxation", (relaxation, per_particle),                                                    \
-           "solver=jacobi: one factor for all, or the mean of a particle's moves, which loses momentum")           \
-    REAL(relaxation, "", "0.2", 0, 2, PBD_OPEN_MIN, "solver=jacobi, averaging=relaxation: that factor")            \
-    CHOICE(plasticity, "implicit", (implicit, semi_implicit, none),                                                \
-           "flow!=none: within the iterations, at the end of a step only, or never")                               \
-    CHOICE(constraint, "energy", (energy, pair, stress),                                                           \
-           "C = sqrt(2 psi) (Eq. 6); one for shear and one for volume (Eq. 4, 5); or all of the stress at once")   \
-    CHOICE(multipliers, "zero", (zero, stress),                                                                    \
-           "at the start of a step: 0 (Algorithm 1), or those of the stress at its start")                         \
-    CHOICE(gradient, "elastic", (elastic, printed), "of C under flow: tau B^-T/C, or Eq. 12 (Y-4)")                \
-    CHOICE(gradient_correction, "on", (on, off), "L_p of Eq. 10, or off: 1 in its place")                          \
-    CHOICE(kernel, "current", (current, rest),                                                                     \
-           "neighbours and gradients at x^n (Eq. 10), or elastic matter: of the shape at rest (total Lagrangian)") \
-    REAL(radius, "", "1", 0.5, 10, PBD_OPEN_MIN, "r of the kernel, whose support is 2r, in spacings")              \
-    REAL(cutoff, "", "0.03", 0, 1, PBD_OPEN_MIN | PBD_OPEN_MAX,                                                    \
-         "singular values of L^-1 below this times the largest count as 0")                                        \
-    CHOICE(volume, "tracked", (tracked, elastic), "V^n by the whole motion, or V^0 det F as printed")              \
-    REAL(xsph, "", "auto", 0, 1, 0,                                                                                \
-         "c of Eq. 20: how much velocities are smoothed each step; auto: 0.01 with a flow rule, else 0")           \
-    CHOICE(xsph_form, "symmetric", (symmetric, printed), "keeps momentum, or as printed (Y-5)")                    \
-    CHOICE(deformation, "same", (same, before_xsph),                                                               \
-           "F goes by the velocities that x goes by (Eq. 22), or by those before XSPH")                            \
-    REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")                              \
+#define XPBI_PARAMS(REAL, INTEGER, CHOICE)                                                                           \
+    REAL(dt, "s", "auto", 0, 1e3, PBD_OPEN_MIN, "time step")                                                         \
+    INTEGER(iterations, "10", 1, 100000, "of a step; with a tolerance: the largest number")                          \
+    REAL(tolerance, "", "0", 0, 1, PBD_OPEN_MAX,                                                                     \
+         "iterate until |C + alpha~ lambda| is below this times that before the first; 0: all iterations")           \
+    CHOICE(solver, "coloured_gs", (coloured_gs, jacobi), "order of the constraints")                                 \
+    CHOICE(colours, "27", (27, 8), "27: of cells of 2r, 8: of cells of 4r (Y-3)")                                    \
+    CHOICE(averaging, "relaxation", (relaxation, per_particle),                                                      \
+           "solver=jacobi: one factor for all, or the mean of a particle's moves, which loses momentum")             \
+    REAL(relaxation, "", "0.2", 0, 2, PBD_OPEN_MIN, "solver=jacobi, averaging=relaxation: that factor")              \
+    CHOICE(plasticity, "implicit", (implicit, semi_implicit, none),                                                  \
+           "flow!=none: within the iterations, at the end of a step only, or never")                                 \
+    CHOICE(constraint, "energy", (energy, pair, stress),                                                             \
+           "C = sqrt(2 psi) (Eq. 6); one for shear and one for volume (Eq. 4, 5); or all of the stress at once")     \
+    CHOICE(multipliers, "zero", (zero, stress),                                                                      \
+           "at the start of a step: 0 (Algorithm 1), or those of the stress at its start")                           \
+    CHOICE(gradient, "elastic", (elastic, printed), "of C under flow: tau B^-T/C, or Eq. 12 (Y-4)")                  \
+    CHOICE(gradient_correction, "on", (on, off), "L_p of Eq. 10, or off: 1 in its place")                            \
+    CHOICE(kernel, "auto", (current, rest),                                                                          \
+           "neighbours and gradients at x^n (Eq. 10), or of the shape at rest (total Lagrangian; elastic matter of " \
+           "one body); auto: at rest where it can be")                                                               \
+    REAL(radius, "", "1", 0.5, 10, PBD_OPEN_MIN, "r of the kernel, whose support is 2r, in spacings")                \
+    REAL(cutoff, "", "0.03", 0, 1, PBD_OPEN_MIN | PBD_OPEN_MAX,                                                      \
+         "singular values of L^-1 below this times the largest count as 0")                                          \
+    CHOICE(volume, "tracked", (tracked, elastic), "V^n by the whole motion, or V^0 det F as printed")                \
+    REAL(xsph, "", "auto", 0, 1, 0,                                                                                  \
+         "c of Eq. 20: how much velocities are smoothed each step; auto: 0.01 with a flow rule, else 0")             \
+    CHOICE(xsph_form, "symmetric", (symmetric, printed), "keeps momentum, or as printed (Y-5)")                      \
+    CHOICE(deformation, "same", (same, before_xsph),                                                                 \
+           "F goes by the velocities that x goes by (Eq. 22), or by those before XSPH")                              \
+    REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")                                \
     CHOICE(residual, "off", (off, first, last, every), "steps of which residuals are recorded")
 PBD_SETTINGS(xpbi_settings, XPBI_PARAMS)
 
@@ -67,8 +68,8 @@ PBD_SETTINGS(xpbi_settings, XPBI_PARAMS)
 PBD_SETTINGS(xpbi_separation_settings, XPBI_SEPARATION_PARAMS)
 
 #define XPBI_HOURGLASS_PARAMS(REAL, INTEGER, CHOICE) \
-    REAL(hourglass_control, "", "0", 0, 100, 0,      \
-         "elastic matter: springs against motions that gradients do not see, in units of E; not the paper's")
+    REAL(hourglass_control, "", "auto", 0, 100, 0,   \
+         "elastic matter: springs against zero-energy motions, in units of E; auto: 3, and 0 with a flow rule")
 PBD_SETTINGS(xpbi_hourglass_settings, XPBI_HOURGLASS_PARAMS)
 
 #define XPBI_FLUID_PARAMS(REAL, INTEGER, CHOICE)                                                 \
