@@ -36,12 +36,12 @@ static void patch(const char *element, const char *law) {
     s->particles.fixed = 0;
     for (size_t p = 0; p < n; p++) {
         double *x = s->particles.positions + 3 * p;
-        const bool surface = on_surface(x);
-        for (int d = 0; d < 3 && !surface; d++) x[d] += 0.2 / 6 * noise(&seed);
+        const bool outer = on_surface(x);
+        for (int d = 0; d < 3 && !outer; d++) x[d] += 0.2 / 6 * noise(&seed);
         affine(x, wanted + 3 * p);
         for (size_t d = 0; d < 3; d++)
-            s->particles.start[3 * p + d] = wanted[3 * p + d] + (surface ? 0 : 0.01 * noise(&seed));
-        if (surface) fixed[s->particles.fixed++] = (uint32_t)p;
+            s->particles.start[3 * p + d] = wanted[3 * p + d] + (outer ? 0 : 0.01 * noise(&seed));
+        if (outer) fixed[s->particles.fixed++] = (uint32_t)p;
     }
     free(s->particles.fixed_particle);
     s->particles.fixed_particle = fixed;

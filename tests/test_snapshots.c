@@ -537,6 +537,18 @@ static void test_quadratic_tetrahedra_have_all_nodes(void **state) {
     free(text), free(x), free(node), free(type);
 }
 
+/* A scale without a decimal point, 1e-09, was no number for gnuplot. */
+static void test_a_tiny_strain_has_a_sheet(void **state) {
+    (void)state;
+    char out[PATH_MAX + 400];
+    snprintf(out, sizeof out, "--out=%s", in_workplace("tiny"));
+    told answer =
+        tell("run", "cube_shear", "-m", "fem_linear", "--snapshots", "2", "--strain-scale", "1e-9", out, "--no-store");
+    if (!strstr(answer.out, "there is no gnuplot")) expect_code(answer, 0);
+    assert_null(strstr(answer.out, "Trailing"));
+    forget(&answer);
+}
+
 static void test_bad_wishes_are_explained(void **state) {
     (void)state;
     char db[PATH_MAX + 400], out[PATH_MAX + 400];
@@ -581,6 +593,7 @@ int main(void) {
         cmocka_unit_test(test_a_static_run_has_a_start_and_an_end),
         cmocka_unit_test(test_quadratic_hexahedra_have_all_nodes),
         cmocka_unit_test(test_quadratic_tetrahedra_have_all_nodes),
+        cmocka_unit_test(test_a_tiny_strain_has_a_sheet),
         cmocka_unit_test(test_bad_wishes_are_explained),
     };
     return cmocka_run_group_tests_name("snapshots", tests, NULL, remove_workplace);

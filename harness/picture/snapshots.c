@@ -275,7 +275,8 @@ static pbd_status draw_sheet(const pbd_snapshots *s, const pbd_album *a) {
     snprintf(count, sizeof count, "%zu", panels);
     snprintf(width, sizeof width, "%d", s->plan.width);
     snprintf(height, sizeof height, "%d", a->height);
-    snprintf(scale, sizeof scale, "%.6g", a->colour == PBD_COLOUR_STRAIN ? a->scale : 0);
+    snprintf(scale, sizeof scale, "%.6e",
+             a->colour == PBD_COLOUR_STRAIN ? a->scale : 0.0); /* gnuplot reads 1e-9 as 1 */
     snprintf(grid, sizeof grid, "%g", a->camera.grid);
     const pbd_gnuplot_variable variable[] = {
         {"folder", s->plan.folder}, {"list", list}, {"count", count},     {"width", width},  {"height", height},
