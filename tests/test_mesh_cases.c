@@ -132,6 +132,14 @@ static void test_bad_files(void **unused) {
     refuse("xpbi", file, "thickness=0.01", "has no area");
     snprintf(file, sizeof file, "file=%s", written("words.obj", "nothing of the kind\n"));
     refuse("xpbi", file, "thickness=0.01", "words.obj holds no triangles");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* no limit of memory with these */
+    snprintf(file, sizeof file, "file=%s",
+             written("many.ply",
+                     "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+                     "property float z\nelement face 1\nproperty list uint int vertex_indices\nend_header\n"
+                     "0 0 0\n1 0 0\n0 1 0\n3000000000 0 1 2\n"));
+    refuse("xpbi", file, "thickness=0.01", "many.ply: cannot be read as ply");
+#endif
 }
 
 int main(void) {

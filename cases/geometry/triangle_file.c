@@ -205,11 +205,36 @@ static bool read_all(int from, void *bytes, size_t count) {
 /* Seconds of CPU time that a file may take: far more than it needs. */
 static rlim_t seconds_for(size_t bytes) { return 10 + bytes / 1000000; }
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#endif
+
+/* A number in a file may ask for any amount of memory: far more than it needs is refused. Sanitizers reserve more than
+ * any limit. */
+static void limit_memory(size_t bytes) {
+#ifdef SANITIZED
+    (void)bytes;
+#else
+    unsigned long long pages = 0; /* of data, that this process has already */
+    FILE *about = fopen("/proc/self/statm", "r");
+    if (about && fscanf(about, "%*u %*u %*u %*u %*u %llu", &pages) == 1) {
+        const rlim_t most = pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)1 << 30) + 1000 * (rlim_t)bytes;
+        setrlimit(RLIMIT_DATA, &(struct rlimit){most, most});
+    }
+    if (about) fclose(about);
+#endif
+}
+
 _Noreturn static void import_and_answer(const pbd_content *content, const char *ending, int to) {
     const struct rlimit cpu = {seconds_for(content->bytes), seconds_for(content->bytes) + 1};
     triangle_mesh mesh = {0};
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* no process would read the answer */
     setrlimit(RLIMIT_CPU, &cpu);
+    limit_memory(content->bytes);
     if (!freopen("/dev/null", "w", stderr)) fclose(stderr); /* its assertions print there */
     answer a = {.status = import(content, ending, &mesh)};
     a.vertices = mesh.vertices;
@@ -255,7 +280,8 @@ pbd_status triangle_file_read(const pbd_content *content, triangle_mesh *out) {
     const char *ending = ending_of(content->path);
     *out = (triangle_mesh){0};
     if (!ending)
-        return pbd_error(PBD_BAD_INPUT, "%.200s: its name must end in .obj, .off, .ply or .stl, which selects the format",
+        return pbd_error(PBD_BAD_INPUT,
+                         "%.200s: its name must end in .obj, .off, .ply or .stl, which selects the format",
                          content->path);
     if (content->bytes == 0) return pbd_error(PBD_BAD_INPUT, "%.110s: the file is empty", content->path);
     if (strcmp(ending, "ply") == 0) PBD_TRY(check_ply_header(content));
