@@ -34,7 +34,7 @@ printf 'f %s\n' '1 4 3 2' '5 6 7 8' '1 2 6 5' '2 3 7 6' '3 4 8 7' '4 1 5 8' >>"$
 cat >"$work/scene.yaml" <<'END'
 duration: 0.02
 matters: {rubber: {young: 1e5, law: hencky}}
-bodies: [{shape: box, size: [0.5, 0.5, 0.5], spacing: 0.1, sampling: tetrahedra, matter: rubber}]
+bodies: [{shape: box, size: [0.5, 0.5, 0.5], spacing: 0.125, sampling: tetrahedra, matter: rubber}]
 held: [{low: [-1, -1, 0.24]}]
 END
 
