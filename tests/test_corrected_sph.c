@@ -361,7 +361,7 @@ static void test_bad_bodies(void **unused) {
     expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "no spacing is given");
     scene.particles.spacing = 0.1;
     scene.material->nu = 0.5;
-    expect_refused("corrected_sph", &scene, "", PBD_BAD_INPUT, "nu=0.5");
+    expect_refused("corrected_sph", &scene, "dt=1e-3", PBD_BAD_INPUT, "nu=0.5");
     pbd_scene_free(&scene);
 }
 

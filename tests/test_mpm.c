@@ -502,7 +502,7 @@ static void test_steps_of_several_sizes(void **unused) {
 
 static void refuse(const pbd_scene *scene, pbd_code code, const char *says) {
     solver s;
-    const pbd_status status = try_open(&s, "mpm", PBD_PRECISION_F64, 1, scene, "");
+    const pbd_status status = try_open(&s, "mpm", PBD_PRECISION_F64, 1, scene, "dt=1e-4");
     if (status.code != code || !strstr(status.text, says))
         fail_msg("wanted code %d and '%s', got %d: %s", code, says, status.code, status.text);
     s.state = NULL;
