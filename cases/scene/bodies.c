@@ -33,31 +33,27 @@ typedef struct body_keys {
 } body_keys;
 
 #define AT(member) offsetof(body_keys, member)
-#define LENGTH(name) \
-    { #name, KEY_REAL, AT(name), 0, 1e6, PBD_OPEN_MIN, "m", NULL }
-#define VECTOR(name, unit) \
-    { #name, KEY_VECTOR, AT(name), -1e9, 1e9, 0, unit, NULL }
 static const scene_key table[] = {{"name", KEY_TEXT, AT(name), 0, 0, 0, NULL, NULL},
                                   {"shape", KEY_NODE, AT(shape), 0, 0, 0, NULL, NULL},
                                   {"mesh", KEY_TEXT, AT(mesh), 0, 0, 0, NULL, NULL},
                                   {"matter", KEY_NODE, AT(matter), 0, 0, 0, NULL, NULL},
                                   {"size", KEY_VECTOR, AT(size), 0, 1e6, PBD_OPEN_MIN, "m", NULL},
-                                  LENGTH(radius),
-                                  LENGTH(top_radius),
-                                  LENGTH(tube),
-                                  LENGTH(length),
-                                  LENGTH(width),
+                                  KEY_LENGTH(radius),
+                                  KEY_LENGTH(top_radius),
+                                  KEY_LENGTH(tube),
+                                  KEY_LENGTH(length),
+                                  KEY_LENGTH(width),
                                   {"cells", KEY_COUNT, AT(cells), 1, 2000, 0, "", NULL},
-                                  LENGTH(unit),
-                                  LENGTH(extent),
+                                  KEY_LENGTH(unit),
+                                  KEY_LENGTH(extent),
                                   {"scale", KEY_REAL, AT(scale), 0, 1e9, PBD_OPEN_MIN, "", NULL},
                                   {"origin", KEY_CHOICE, AT(origin), 0, 0, 0, NULL, origins},
                                   {"rotate", KEY_NODE, AT(rotate), 0, 0, 0, NULL, NULL},
-                                  VECTOR(place, "m"),
-                                  VECTOR(velocity, "m/s"),
-                                  VECTOR(angular_velocity, "rad/s"),
+                                  KEY_ANY_VECTOR(place, "m"),
+                                  KEY_ANY_VECTOR(velocity, "m/s"),
+                                  KEY_ANY_VECTOR(angular_velocity, "rad/s"),
                                   {"stretch", KEY_VECTOR, AT(stretch), 0, 1e3, PBD_OPEN_MIN, "", NULL},
-                                  LENGTH(spacing),
+                                  KEY_LENGTH(spacing),
                                   {"particles", KEY_COUNT, AT(particles), 1, SAMPLING_MOST, 0, "", NULL},
                                   {"sampling", KEY_CHOICE, AT(sampling), 0, 0, 0, NULL, fillings},
                                   {"jitter", KEY_REAL, AT(jitter), 0, 0.4, 0, "", NULL},

@@ -24,6 +24,13 @@ typedef struct scene_key {
     const char *const *choices; /* of KEY_CHOICE */
 } scene_key;
 
+/* Rows of a table: a length above 0, and any vector. A file that has them defines AT(member), the offset in its struct.
+ */
+#define KEY_LENGTH(name) \
+    { #name, KEY_REAL, AT(name), 0, 1e6, PBD_OPEN_MIN, "m", NULL }
+#define KEY_ANY_VECTOR(name, unit) \
+    { #name, KEY_VECTOR, AT(name), -1e9, 1e9, 0, unit, NULL }
+
 /* Fills *out with the keys that are given; others stay. PBD_BAD_INPUT with line and column for an unknown key or one
  * that is given twice, and for a wrong value. `what` names the mapping: «a body». The table ends with a NULL name. */
 pbd_status keys_read(pbd_yaml *tree, const yaml_node_t *mapping, const char *what, const scene_key *table, void *out);

@@ -11,6 +11,7 @@
 #include "cases/scene/surroundings.h"
 #include "cases/scenes/clearance.h"
 #include "cases/scenes/granular.h"
+#include "cases/scenes/particle_scene.h"
 
 enum { MOST_BODIES = 1000 };
 
@@ -159,18 +160,6 @@ static void copy_body(const scene_body *body, size_t number, filled *at, pbd_sce
     at->particles += body->count;
 }
 
-static void measure_extent(pbd_scene *scene) {
-    for (size_t d = 0; d < 3; d++) {
-        double low = INFINITY, high = -INFINITY;
-        for (size_t i = 0; i < scene->particles.count; i++) {
-            low = fmin(low, scene->particles.positions[3 * i + d]);
-            high = fmax(high, scene->particles.positions[3 * i + d]);
-        }
-        scene->extent = fmax(scene->extent, high - low);
-    }
-    scene->extent = fmax(scene->extent, scene->particles.spacing);
-}
-
 /* Only matters that a body is of: others would be counted by scene checks. */
 static void take_matters(const scene_matters *matters, scene_bodies *bodies, pbd_scene *scene) {
     size_t place[PBD_MOST_MATERIALS];
@@ -211,7 +200,7 @@ static pbd_status take_bodies(pbd_yaml *tree, const scene_matters *matters, scen
         take_part(&bodies->item[b], matters, first, &detail->part[detail->parts++]);
     take_matters(matters, bodies, scene);
     for (size_t b = 0; b < bodies->count; b++) copy_body(&bodies->item[b], b, &at, scene);
-    measure_extent(scene);
+    particle_scene_measure(scene);
     return pbd_ok();
 }
 

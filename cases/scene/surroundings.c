@@ -25,26 +25,22 @@ typedef struct collider_keys {
 } collider_keys;
 
 #define AT(member) offsetof(collider_keys, member)
-#define LENGTH(name) \
-    { #name, KEY_REAL, AT(name), 0, 1e6, PBD_OPEN_MIN, "m", NULL }
-#define VECTOR(name, unit) \
-    { #name, KEY_VECTOR, AT(name), -1e9, 1e9, 0, unit, NULL }
 static const scene_key collider_table[] = {{"shape", KEY_NODE, AT(shape), 0, 0, 0, NULL, NULL},
                                            {"mesh", KEY_TEXT, AT(mesh), 0, 0, 0, NULL, NULL},
-                                           VECTOR(normal, ""),
+                                           KEY_ANY_VECTOR(normal, ""),
                                            {"size", KEY_VECTOR, AT(size), 0, 1e6, PBD_OPEN_MIN, "m", NULL},
-                                           LENGTH(radius),
-                                           LENGTH(end_radius),
-                                           LENGTH(length),
-                                           LENGTH(tube),
-                                           LENGTH(pitch),
-                                           LENGTH(thickness),
-                                           LENGTH(unit),
-                                           LENGTH(extent),
+                                           KEY_LENGTH(radius),
+                                           KEY_LENGTH(end_radius),
+                                           KEY_LENGTH(length),
+                                           KEY_LENGTH(tube),
+                                           KEY_LENGTH(pitch),
+                                           KEY_LENGTH(thickness),
+                                           KEY_LENGTH(unit),
+                                           KEY_LENGTH(extent),
                                            {"rotate", KEY_NODE, AT(rotate), 0, 0, 0, NULL, NULL},
-                                           VECTOR(place, "m"),
-                                           VECTOR(velocity, "m/s"),
-                                           VECTOR(angular_velocity, "rad/s"),
+                                           KEY_ANY_VECTOR(place, "m"),
+                                           KEY_ANY_VECTOR(velocity, "m/s"),
+                                           KEY_ANY_VECTOR(angular_velocity, "rad/s"),
                                            {"begin", KEY_REAL, AT(begin), 0, 1e6, 0, "s", NULL},
                                            {"end", KEY_REAL, AT(end), 0, 1e6, PBD_OPEN_MIN, "s", NULL},
                                            {"friction", KEY_REAL, AT(friction), 0, 100, 0, "", NULL},

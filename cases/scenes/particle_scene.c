@@ -49,7 +49,7 @@ static void put(const placement *p, const double from[3], double out[3]) {
         out[i] = p->turn[i][0] * from[0] + p->turn[i][1] * from[1] + p->turn[i][2] * from[2] + p->by[i];
 }
 
-static void measure_extent(pbd_scene *scene) {
+void particle_scene_measure(pbd_scene *scene) {
     scene->extent = 0;
     for (size_t d = 0; d < 3; d++) {
         double low = INFINITY, high = -INFINITY;
@@ -81,7 +81,7 @@ pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement
         scene->particles.volumes[i] = s->volume;
         scene->particles.masses[i] = scene->material->density * s->volume;
     }
-    measure_extent(scene);
+    particle_scene_measure(scene);
     return pbd_ok();
 }
 

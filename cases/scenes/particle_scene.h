@@ -70,6 +70,9 @@ placement placement_at(double x, double y, double z);
 /* By `angle` (rad) about an axis of any length, and then moved. */
 placement placement_turned(const double axis[3], double angle, const double by[3]);
 
+/* Sets `extent` by the positions at rest; at least the spacing. */
+void particle_scene_measure(pbd_scene *scene);
+
 /* Particles of `bodies` bodies alike, each sampled as `s` says and put in its place; body numbers ascend. Material must
  * be set. Sets particles, spacing, positions, volumes, masses, forces, body, extent. */
 pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement *place, pbd_scene *scene);
