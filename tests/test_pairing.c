@@ -140,7 +140,7 @@ static void say_counts(double slower, double more) {
         of_a.instructions = counted[i];
         of_b.instructions = more * counted[7 - i];
         say_twice(a, &of_a, 1, 1);
-        say(b, &of_b, slower, 1);
+        say(b, &of_b, slower, slower);
     }
     fclose(a);
     fclose(b);
@@ -169,6 +169,13 @@ static void times_that_instructions_contradict_decide_nothing(void **state) {
         assert_string_equal(out.doubt, cases[i].doubted ? PBD_SAME_WORK : "");
         pbd_pairing_free(&out);
     }
+    /* Of a GPU's work, or of waiting, the processor's instructions say nothing. */
+    begin_anew(NULL);
+    say_counts(1.05, 1.0);
+    pbd_pairing out;
+    assert_fine(pair_with(&(pbd_pairing_request){.clock = PBD_CLOCK_WALL, .most_pairs = 8}, &out));
+    assert_int_equal(out.verdict, PBD_SLOWER);
+    pbd_pairing_free(&out);
 }
 
 static void the_clock_is_the_cpu_s_on_one_thread(void **state) {

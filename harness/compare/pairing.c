@@ -318,7 +318,9 @@ bool pbd_pair_is_b_first(const pbd_pairing *p, size_t pair) {
 
 static bool is_different(pbd_verdict verdict) { return verdict == PBD_FASTER || verdict == PBD_SLOWER; }
 
+/* Only of CPU time: instructions say nothing of a GPU's work, nor of time spent waiting. */
 static bool is_same_work(const pbd_pairing *p) {
+    if (p->clock != PBD_CLOCK_CPU) return false;
     for (size_t i = 0; i < p->pairs; i++)
         if (!(fabs(p->log_instructions[i]) < SAME_WORK)) return false;
     return p->pairs > 0;

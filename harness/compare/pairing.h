@@ -93,7 +93,7 @@ typedef struct pbd_pairing {
     pbd_pair_ratios of_b, of_control;
     pbd_load load;       /* of the machine by others, meanwhile */
     pbd_verdict verdict; /* that of `of_b`, but inconclusive where there is a doubt */
-    bool same_work;      /* A and B executed the same number of instructions in every pair, to 1e-3 */
+    bool same_work;      /* in CPU time, and as many instructions in A and B in every pair, to 1e-3 */
     bool overloaded;     /* the machine was busier than allowed */
     char doubt[200];     /* why the times do not decide; "": they may */
 } pbd_pairing;

@@ -50,6 +50,16 @@ pbd_status pbd_film_check(const char *path) {
     return pbd_error(PBD_NOT_SUPPORTED, "a film needs the program ffmpeg: install the package ffmpeg");
 }
 
+/* A file without a name beside the film, where there is room for pictures; /tmp may be memory. NULL: errno says why. */
+static FILE *open_spool(const char *path) {
+    char name[4200];
+    snprintf(name, sizeof name, "%s.positions-XXXXXX", path);
+    const int file = mkstemp(name);
+    if (file < 0) return NULL;
+    unlink(name);
+    return fdopen(file, "w+b");
+}
+
 pbd_status pbd_film_open(const pbd_film_plan *plan, const pbd_scene *scene, const pbd_method *method, pbd_film **out) {
     *out = NULL;
     if (!(scene->duration > 0) || scene->solved)
@@ -62,10 +72,11 @@ pbd_status pbd_film_open(const pbd_film_plan *plan, const pbd_scene *scene, cons
     f->interval = 1 / (RATE * (plan->slow > 0 ? plan->slow : 1));
     f->position = malloc((3 * scene->particles.count + 1) * sizeof *f->position);
     f->packed = malloc((3 * scene->particles.count + 1) * sizeof *f->packed);
-    f->spool = tmpfile();
+    f->spool = open_spool(plan->path);
     pbd_status status = f->position && f->packed ? pbd_ok() : pbd_no_memory();
     if (status.code == PBD_OK && !f->spool)
-        status = pbd_error(PBD_FAILED, "no file for the positions of a film in $TMPDIR: %s", strerror(errno));
+        status = pbd_error(PBD_FAILED, "no file for the positions beside the film '%.200s': %s", plan->path,
+                           strerror(errno));
     if (status.code == PBD_OK)
         *out = f;
     else
@@ -100,8 +111,8 @@ pbd_status pbd_film_keep(pbd_film *f, const void *state, double time) {
     PBD_TRY(f->method->read(state, PBD_POSITIONS, f->position));
     for (size_t i = 0; i < numbers; i++) f->packed[i] = (float)f->position[i];
     if (fwrite(f->packed, sizeof *f->packed, numbers, f->spool) != numbers)
-        return pbd_error(PBD_FAILED, "the positions of a film cannot be kept in $TMPDIR after %zu states: %s",
-                         f->states, strerror(errno));
+        return pbd_error(PBD_FAILED, "the positions of a film cannot be kept beside it after %zu states: %s", f->states,
+                         strerror(errno));
     f->time[f->states++] = time;
     return pbd_ok();
 }
@@ -140,18 +151,24 @@ static bool send_image(int socket, const pbd_image *image) {
     return true;
 }
 
+static pbd_status draw_state(pbd_film *f, pbd_album *a, size_t index, pbd_image *image) {
+    pbd_image_free(image);
+    PBD_TRY(read_back(f, index));
+    return pbd_album_draw(a, f->position, f->time[index], image);
+}
+
 /* Each frame shows the last state at or before its time. ffmpeg that stops listening says why at its end. */
 static pbd_status draw_frames(pbd_film *f, pbd_album *a, int socket) {
     const size_t frames = (size_t)floor(f->time[f->states - 1] / f->interval + 1e-6) + 1;
     pbd_progress progress;
     pbd_status status = pbd_ok();
-    size_t at = 0;
+    pbd_image image PBD_CLEANUP(pbd_image_free) = {0};
+    size_t at = 0, drawn = SIZE_MAX; /* steps may be longer than frames */
     pbd_progress_begin(&progress, f->plan.quiet);
     for (size_t k = 0; k < frames && status.code == PBD_OK; k++) {
-        pbd_image image PBD_CLEANUP(pbd_image_free) = {0};
         while (at + 1 < f->states && f->time[at + 1] <= ((double)k + 1e-6) * f->interval) at++;
-        status = read_back(f, at);
-        if (status.code == PBD_OK) status = pbd_album_draw(a, f->position, f->time[at], &image);
+        if (at != drawn) status = draw_state(f, a, at, &image);
+        drawn = at;
         if (status.code == PBD_OK && !send_image(socket, &image)) break;
         pbd_progress_show(&progress, k + 1, frames, true, "frames of the film");
     }

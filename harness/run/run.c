@@ -200,8 +200,7 @@ static pbd_status sample_times(drive_context *c, const pbd_saved_state *start, p
     PBD_TRY(status);
     pbd_metric(recorder, "solve_wall", "s", PBD_COST, times.wall_median);
     pbd_metric(recorder, "solve_cpu", "s", PBD_COST, times.cpu_median);
-    if (isfinite(times.instructions) && pbd_exec_threads(exec) == 1)
-        pbd_metric(recorder, "solve_instructions", "1", PBD_COST, times.instructions);
+    if (isfinite(times.instructions)) pbd_metric(recorder, "solve_instructions", "1", PBD_COST, times.instructions);
     pbd_series(recorder, "solve_wall_samples", "value", "s", times.wall, times.samples, 1);
     pbd_series(recorder, "solve_cpu_samples", "value", "s", times.cpu, times.samples, 1);
     return pbd_ok();

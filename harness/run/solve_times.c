@@ -104,7 +104,7 @@ static pbd_status add_sample(const sampling *s, pbd_solve_times *out) {
     return pbd_no_memory();
 }
 
-/* By one more solve, so that no sample has a counter in it. */
+/* By one more solve, so that no sample has a counter in it. Those of other threads are not counted. */
 static pbd_status count_instructions(const sampling *s, double *out) {
     const int counter = pbd_instructions_open();
     *out = (double)NAN;
@@ -144,7 +144,7 @@ pbd_status pbd_time_solves(const pbd_method *method, void *state, const pbd_save
         PBD_TRY(add_sample(&s, out));
         spent += out->wall[out->samples - 1] * (double)s.solves;
     }
-    PBD_TRY(count_instructions(&s, &out->instructions));
+    if (pbd_exec_threads(exec) == 1) PBD_TRY(count_instructions(&s, &out->instructions));
     out->wall_median = median(out->wall, out->samples);
     out->cpu_median = median(out->cpu, out->samples);
     return pbd_ok();

@@ -19,7 +19,7 @@ typedef struct pbd_solve_times {
     double *wall, *cpu;
     size_t samples, capacity;
     double wall_median, cpu_median;
-    double instructions; /* of one solve on this thread; NaN where the processor's counter is not available */
+    double instructions; /* of one solve; NaN on several threads, and without a counter of the processor */
 } pbd_solve_times;
 void pbd_solve_times_free(pbd_solve_times *times);
 

@@ -255,7 +255,7 @@ const pbd_verb pbd_verb_scene = {
         "\n"
         "  check  reads it and prints particles, volume and mass by body; then each method that fits, with its time\n"
         "         step, memory and the time a run takes by five steps of it, or why it does not\n"
-        "  show   draws its start as a PNG, coloured by body",
+        "  show   draws its start as a PNG, coloured by matter",
     .more = "Exit 2 where the file is wrong, with line and column; 3 where check finds no method that fits.",
     .options = table,
     .words = PBD_WORDS_FILES,
