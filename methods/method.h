@@ -27,7 +27,7 @@ extern "C" {
 
 /* Version of the interface between the program and plug-ins. It increases with every change except new members at the
  * end of a struct (plugin.h). */
-#define PBD_METHOD_ABI 8u
+#define PBD_METHOD_ABI 9u
 
 /* ---- Status: a code and a sentence ------------------------------------------------------------------------------
  * Every call that can fail returns one by value; it owns nothing. The sentence says what, where, and what to do.
@@ -377,6 +377,9 @@ void pbd_warning(pbd_recorder *, const char *name, const char *format, ...) __at
 /* Time of a phase of the method (projection, neighbour_search...); phases of one name add up and do not nest. */
 void pbd_phase_begin(pbd_recorder *, const char *name);
 void pbd_phase_end(pbd_recorder *);
+/* False during warm-ups and timed repetitions of a solve, whose metrics and series are not kept: what is computed for
+ * them alone is then left out. */
+bool pbd_records(const pbd_recorder *);
 /* True once the user has interrupted the run: return PBD_INTERRUPTED soon, between two steps. */
 bool pbd_stop_requested(const pbd_recorder *);
 

@@ -39,48 +39,50 @@
 
 struct pbd_emu_index;
 
-#define PBD_HOST_FUNCTIONS(F, P)                                                                                   \
-    F(double, pbd_real, (const pbd_values *v, const char *name), (v, name))                                        \
-    F(long, pbd_integer, (const pbd_values *v, const char *name), (v, name))                                       \
-    F(int, pbd_choice, (const pbd_values *v, const char *name), (v, name))                                         \
-    F(const char *, pbd_text, (const pbd_values *v, const char *name), (v, name))                                  \
-    F(pbd_status, pbd_read_file, (const pbd_values *v, const char *name, pbd_content *out), (v, name, out))        \
-    P(pbd_content_free, (pbd_content * content), (content))                                                        \
-    P(pbd_metric, (pbd_recorder * r, const char *name, const char *unit, pbd_kind kind, double value),             \
-      (r, name, unit, kind, value))                                                                                \
-    P(pbd_count, (pbd_recorder * r, const char *name, uint64_t add), (r, name, add))                               \
-    P(pbd_series,                                                                                                  \
-      (pbd_recorder * r, const char *name, const char *component, const char *unit, const double *values,          \
-       size_t count, size_t stride),                                                                               \
-      (r, name, component, unit, values, count, stride))                                                           \
-    P(pbd_phase_begin, (pbd_recorder * r, const char *name), (r, name))                                            \
-    P(pbd_phase_end, (pbd_recorder * r), (r))                                                                      \
-    F(bool, pbd_stop_requested, (const pbd_recorder *r), (r))                                                      \
-    F(int, pbd_exec_threads, (const pbd_exec *exec), (exec))                                                       \
-    F(pbd_status, pbd_exec_wait, (pbd_exec * exec), (exec))                                                        \
-    F(pbd_status, pbd_alloc, (pbd_exec * exec, size_t bytes, void **out), (exec, bytes, out))                      \
-    P(pbd_free, (pbd_exec * exec, void *memory), (exec, memory))                                                   \
-    F(pbd_status, pbd_upload, (pbd_exec * exec, void *device, const void *host, size_t bytes),                     \
-      (exec, device, host, bytes))                                                                                 \
-    F(pbd_status, pbd_download, (pbd_exec * exec, void *host, const void *device, size_t bytes),                   \
-      (exec, host, device, bytes))                                                                                 \
-    F(pbd_status, pbd_run, (pbd_exec * exec, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args), \
-      (exec, kernel, n, work, args))                                                                               \
-    F(pbd_status, pbd_repeat_begin, (pbd_exec * exec, pbd_repeat * *repeat), (exec, repeat))                       \
-    F(pbd_status, pbd_repeat_end, (pbd_exec * exec), (exec))                                                       \
-    P(pbd_repeat_free, (pbd_exec * exec, pbd_repeat * repeat), (exec, repeat))                                     \
-    F(pbd_status, pbd_sort_pairs, (pbd_exec * exec, uint32_t * keys, uint32_t * values, size_t n, int bits),       \
-      (exec, keys, values, n, bits))                                                                               \
-    F(pbd_status, pbd_scan, (pbd_exec * exec, uint32_t * values, size_t n, uint64_t * total),                      \
-      (exec, values, n, total))                                                                                    \
-    F(struct pbd_emu_index *, pbd_emu_thread_index, (void), ())                                                    \
-    F(struct pbd_emu_index *, pbd_emu_block_index, (void), ())                                                     \
-    P(pbd_emu_barrier, (void), ())                                                                                 \
-    F(void *, pbd_emu_shared, (size_t bytes), (bytes))                                                             \
-    P(pbd_emu_tile_sums, (void *values, int count, bool is_double), (values, count, is_double))                    \
-    F(pbd_status, pbd_colour,                                                                                      \
-      (size_t count, int arity, const uint32_t *particle, size_t particles, uint32_t *order, size_t *first,        \
-       int *colours),                                                                                              \
+#define PBD_HOST_FUNCTIONS(F, P)                                                                             \
+    F(double, pbd_real, (const pbd_values *v, const char *name), (v, name))                                  \
+    F(long, pbd_integer, (const pbd_values *v, const char *name), (v, name))                                 \
+    F(int, pbd_choice, (const pbd_values *v, const char *name), (v, name))                                   \
+    F(const char *, pbd_text, (const pbd_values *v, const char *name), (v, name))                            \
+    F(pbd_status, pbd_read_file, (const pbd_values *v, const char *name, pbd_content *out), (v, name, out))  \
+    P(pbd_content_free, (pbd_content * content), (content))                                                  \
+    P(pbd_metric, (pbd_recorder * r, const char *name, const char *unit, pbd_kind kind, double value),       \
+      (r, name, unit, kind, value))                                                                          \
+    P(pbd_count, (pbd_recorder * r, const char *name, uint64_t add), (r, name, add))                         \
+    P(pbd_series,                                                                                            \
+      (pbd_recorder * r, const char *name, const char *component, const char *unit, const double *values,    \
+       size_t count, size_t stride),                                                                         \
+      (r, name, component, unit, values, count, stride))                                                     \
+    P(pbd_phase_begin, (pbd_recorder * r, const char *name), (r, name))                                      \
+    P(pbd_phase_end, (pbd_recorder * r), (r))                                                                \
+    F(bool, pbd_records, (const pbd_recorder *r), (r))                                                       \
+    F(bool, pbd_stop_requested, (const pbd_recorder *r), (r))                                                \
+    F(int, pbd_exec_threads, (const pbd_exec *exec), (exec))                                                 \
+    F(pbd_status, pbd_exec_wait, (pbd_exec * exec), (exec))                                                  \
+    F(pbd_status, pbd_alloc, (pbd_exec * exec, size_t bytes, void **out), (exec, bytes, out))                \
+    P(pbd_free, (pbd_exec * exec, void *memory), (exec, memory))                                             \
+    F(pbd_status, pbd_upload, (pbd_exec * exec, void *device, const void *host, size_t bytes),               \
+      (exec, device, host, bytes))                                                                           \
+    F(pbd_status, pbd_download, (pbd_exec * exec, void *host, const void *device, size_t bytes),             \
+      (exec, host, device, bytes))                                                                           \
+    F(pbd_status, pbd_run,                                                                                   \
+      (pbd_exec * exec, const pbd_kernel *kernel, size_t n, size_t items, size_t entries, const void *args), \
+      (exec, kernel, n, items, entries, args))                                                               \
+    F(pbd_status, pbd_repeat_begin, (pbd_exec * exec, pbd_repeat * *repeat), (exec, repeat))                 \
+    F(pbd_status, pbd_repeat_end, (pbd_exec * exec), (exec))                                                 \
+    P(pbd_repeat_free, (pbd_exec * exec, pbd_repeat * repeat), (exec, repeat))                               \
+    F(pbd_status, pbd_sort_pairs, (pbd_exec * exec, uint32_t * keys, uint32_t * values, size_t n, int bits), \
+      (exec, keys, values, n, bits))                                                                         \
+    F(pbd_status, pbd_scan, (pbd_exec * exec, uint32_t * values, size_t n, uint64_t * total),                \
+      (exec, values, n, total))                                                                              \
+    F(struct pbd_emu_index *, pbd_emu_thread_index, (void), ())                                              \
+    F(struct pbd_emu_index *, pbd_emu_block_index, (void), ())                                               \
+    P(pbd_emu_barrier, (void), ())                                                                           \
+    F(void *, pbd_emu_shared, (size_t bytes), (bytes))                                                       \
+    P(pbd_emu_tile_sums, (void *values, int count, bool is_double), (values, count, is_double))              \
+    F(pbd_status, pbd_colour,                                                                                \
+      (size_t count, int arity, const uint32_t *particle, size_t particles, uint32_t *order, size_t *first,  \
+       int *colours),                                                                                        \
       (count, arity, particle, particles, order, first, colours))
 
 typedef struct pbd_host {
@@ -96,13 +98,15 @@ typedef struct pbd_host {
 /* ---- What a plug-in exports -------------------------------------------------------------------------------------- */
 
 #define PBD_GROWING(S) S(pbd_method) S(pbd_scene) S(pbd_host)
-#define PBD_FIXED(S)                                                                                         \
-    S(pbd_kernel)                                                                                            \
-    S(pbd_work)                                                                                              \
-    S(pbd_status)                                                                                            \
-    S(pbd_param)                                                                                             \
-    S(pbd_value) S(pbd_values) S(pbd_content) S(pbd_particles) S(pbd_cells) S(pbd_material) S(pbd_colliders) \
-        S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blades) S(pbd_blade) S(pbd_loads) S(pbd_hints)
+#define PBD_FIXED(S)                                                                                                   \
+    S(pbd_kernel)                                                                                                      \
+    S(pbd_work)                                                                                                        \
+    S(pbd_status)                                                                                                      \
+    S(pbd_param)                                                                                                       \
+    S(pbd_value)                                                                                                       \
+    S(pbd_values)                                                                                                      \
+    S(pbd_content) S(pbd_particles) S(pbd_cells) S(pbd_material) S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) \
+        S(pbd_contact) S(pbd_blades) S(pbd_blade) S(pbd_loads) S(pbd_hints)
 
 typedef struct pbd_struct_size {
     const char *name; /* NULL ends a list */

@@ -72,7 +72,7 @@ static pbd_status list_launch(void *self, const pbd_kernel *kernel, size_t n, pb
     pbd_exec_time took;
     if (!use) return pbd_error(PBD_FAILED, "out of memory for a list of kernels");
     PBD_TRY(pbd_exec_timer_begin(l->exec));
-    PBD_TRY(pbd_run(l->exec, kernel, n, work, args));
+    PBD_TRY(pbd_run(l->exec, kernel, n, work.items, work.entries, args));
     PBD_TRY(pbd_exec_timer_end(l->exec, &took));
     add_use(use, kernel, work);
     use->seconds += took.wall_s;
@@ -115,6 +115,10 @@ typedef struct held_launch {
     void *args;
 } held_launch;
 
+static pbd_status run_held(pbd_exec *exec, const held_launch *h, const void *args) {
+    return pbd_run(exec, h->kernel, h->n, h->work.items, h->work.entries, args);
+}
+
 /* A buffer of the device, and its copy where the plain form runs. */
 typedef struct mirrored {
     pbd_block block;
@@ -155,8 +159,7 @@ static pbd_status hold(trial *t, const pbd_kernel *kernel, size_t n, pbd_work wo
 }
 
 static pbd_status run_series(const trial *t) {
-    for (size_t i = 0; i < t->launches; i++)
-        PBD_TRY(pbd_run(t->exec, t->held[i].kernel, t->held[i].n, t->held[i].work, t->held[i].args));
+    for (size_t i = 0; i < t->launches; i++) PBD_TRY(run_held(t->exec, &t->held[i], t->held[i].args));
     return pbd_ok();
 }
 
@@ -223,7 +226,7 @@ static pbd_status run_plain(trial *t) {
         PBD_TRY(pbd_arena_check(&a));
         memcpy(args, h->args, h->kernel->args_bytes);
         translate(t, args, h->kernel->args_bytes);
-        PBD_TRY(pbd_run(t->plain, h->kernel, h->n, h->work, args));
+        PBD_TRY(run_held(t->plain, h, args));
     }
     return pbd_exec_wait(t->plain);
 }
@@ -399,7 +402,7 @@ static pbd_status trial_launch(void *self, const pbd_kernel *kernel, size_t n, p
     trial *t = self;
     if (!t->done && strcmp(kernel->name, t->asked->kernel) == 0) return hold(t, kernel, n, work, args);
     PBD_TRY(trial_settle(t));
-    return pbd_run(t->exec, kernel, n, work, args);
+    return pbd_run(t->exec, kernel, n, work.items, work.entries, args);
 }
 
 pbd_status pbd_kernel_try(const pbd_plan_item *item, pbd_kernel_trial *asked) {

@@ -7,19 +7,26 @@
 #include <string.h>
 
 #include "harness/exec/backend.h"
+#include "harness/exec/clock.h"
 #include "harness/exec/host_sort.h"
 
 enum {
     CHUNK = 64, /* PBD_CHUNK of kernel.h */
-/* Bytes plus operations below which starting the threads costs more than the work. Under ThreadSanitizer every launch
- * uses the threads, since the scenes of tests are small. Tests that compare numbers of threads set
- * PBDBENCH_SMALL_LAUNCH=0. */
+/* Bytes plus operations from which on a launch uses the threads without being timed first (kernel_time). Under
+ * ThreadSanitizer every launch uses them, since the scenes of tests are small. Tests that compare numbers of threads
+ * set PBDBENCH_SMALL_LAUNCH=0. */
 #if defined(__SANITIZE_THREAD__)
-    SMALL_LAUNCH = 0
+    SMALL_LAUNCH = 0,
 #else
-    SMALL_LAUNCH = 400000
+    SMALL_LAUNCH = 400000,
 #endif
+    TIMED_LAUNCHES = 4,
+    MOST_TIMED = 256 /* kernels */
 };
+
+/* s: expected time from which on a small launch uses the threads. Starting two of them takes 2 us on a quiet machine.
+ */
+#define THREADED_SECONDS 5e-6
 
 #if defined(__SANITIZE_THREAD__)
 /* libgomp is not instrumented: fork and join, the only synchronisation, are annotated for ThreadSanitizer. The
@@ -36,9 +43,18 @@ void __tsan_release(void *);
 #define TSAN_RELEASE(address) ((void)(address))
 #endif
 
+/* Declared work is a minimum: a byte or operation takes 0.05 ns in a stream and 0.5 ns in a chain over neighbours. Of
+ * each kernel the first small launches therefore run on one thread and are timed. */
+typedef struct kernel_time {
+    const pbd_kernel *kernel;
+    double per_work; /* s, the shortest */
+    int launches;    /* timed so far */
+} kernel_time;
+
 typedef struct cpu {
     int threads;
-    double small; /* SMALL_LAUNCH, or PBDBENCH_SMALL_LAUNCH */
+    double small;                 /* SMALL_LAUNCH, or PBDBENCH_SMALL_LAUNCH */
+    kernel_time time[MOST_TIMED]; /* hash table by the kernel's address */
 } cpu;
 
 static pbd_status cpu_open(int threads, void **self) {
@@ -97,12 +113,36 @@ TSAN_LEFT_OUT static void run_threads(int threads, pbd_host_body body, size_t n,
     TSAN_ACQUIRE(&join_point);
 }
 
+/* NULL: the table is full. */
+static kernel_time *time_of(cpu *c, const pbd_kernel *kernel) {
+    const size_t begin = (uintptr_t)kernel / sizeof *kernel;
+    for (size_t i = 0; i < MOST_TIMED; i++) {
+        kernel_time *t = &c->time[(begin + i) % MOST_TIMED];
+        if (!t->kernel) t->kernel = kernel;
+        if (t->kernel == kernel) return t;
+    }
+    return NULL;
+}
+
+static void run_timed(kernel_time *t, size_t n, const void *args, double work) {
+    const double begin = pbd_wall_seconds();
+    t->kernel->cpu(args, 0, n);
+    const double per_work = (pbd_wall_seconds() - begin) / work;
+    if (t->launches == 0 || per_work < t->per_work) t->per_work = per_work;
+    t->launches++;
+}
+
 static pbd_status cpu_run(void *self, const pbd_kernel *kernel, size_t n, const void *args, double work) {
-    const cpu *c = self;
-    if (c->threads == 1 || work < c->small)
-        kernel->cpu(args, 0, n);
+    cpu *c = self;
+    const size_t chunk = chunk_of(kernel);
+    const bool large = work >= c->small;
+    kernel_time *t = c->threads == 1 || n <= chunk || large ? NULL : time_of(c, kernel);
+    if (t && t->launches < TIMED_LAUNCHES && work > 0)
+        run_timed(t, n, args, work);
+    else if (c->threads > 1 && n > chunk && (large || (t && t->per_work * work >= THREADED_SECONDS)))
+        run_threads(c->threads, kernel->cpu, n, chunk, args);
     else
-        run_threads(c->threads, kernel->cpu, n, chunk_of(kernel), args);
+        kernel->cpu(args, 0, n);
     return pbd_ok();
 }
 

@@ -360,7 +360,7 @@ static pbd_status wait_for(pbd_exec *exec, const char *name, size_t n) {
 
 static pbd_status launch_or_defer(pbd_exec *exec, const pbd_kernel *kernel, size_t n, const void *args, double work) {
     if (exec->repeating && list_append(&exec->repeating->now, kernel, n, args)) return pbd_ok();
-    PBD_TRY(flush(exec));
+    if (exec->repeating || exec->watch) PBD_TRY(flush(exec));
     PBD_TRY(exec->ops->run(exec->self, kernel, n, args, work));
     return wait_for(exec, kernel->name, n);
 }
@@ -372,15 +372,15 @@ static pbd_status show(pbd_exec *exec, const pbd_kernel *kernel, size_t n, pbd_w
     return status;
 }
 
-pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args) {
+pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, size_t items, size_t entries, const void *args) {
     if (n == 0) return pbd_ok();
-    if (exec->watch && !exec->watching) return show(exec, kernel, n, work, args);
-    const double bytes = kernel->bytes * (double)work.items + kernel->entry_bytes * (double)work.entries;
-    const double flops = kernel->flops * (double)work.items + kernel->entry_flops * (double)work.entries;
+    if (exec->watch && !exec->watching) return show(exec, kernel, n, (pbd_work){items, entries}, args);
+    const double bytes = kernel->bytes * (double)items + kernel->entry_bytes * (double)entries;
+    const double flops = kernel->flops * (double)items + kernel->entry_flops * (double)entries;
     PBD_TRY(launch_or_defer(exec, kernel, n, args, bytes + flops));
     exec->totals.launches++;
-    exec->totals.items += work.items;
-    exec->totals.entries += work.entries;
+    exec->totals.items += items;
+    exec->totals.entries += entries;
     exec->totals.bytes += bytes;
     exec->totals.flops += flops;
     return pbd_ok();

@@ -109,11 +109,11 @@
 /* The typed launches that PBD_RUN calls. */
 #define PBD_KERNEL_LAUNCH(name, ARGS)                                                            \
     PBD_FN pbd_status PBD_NAME(pbd_launch_##name)(pbd_exec * exec, size_t n, const ARGS *args) { \
-        return pbd_run(exec, &PBD_KERNEL(name), n, (pbd_work){n, 0}, args);                      \
+        return pbd_run(exec, &PBD_KERNEL(name), n, n, 0, args);                                  \
     }
 #define PBD_KERNEL_LAUNCH_OVER(name, ARGS)                                                                      \
     PBD_FN pbd_status PBD_NAME(pbd_launch_##name)(pbd_exec * exec, size_t n, pbd_work work, const ARGS *args) { \
-        return pbd_run(exec, &PBD_KERNEL(name), n, work, args);                                                 \
+        return pbd_run(exec, &PBD_KERNEL(name), n, work.items, work.entries, args);                             \
     }
 #define PBD_RUN(exec, name, ...) PBD_NAME(pbd_launch_##name)(exec, __VA_ARGS__)
 

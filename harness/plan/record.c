@@ -53,6 +53,8 @@ void pbd_recorder_destroy(pbd_recorder *recorder) { free(recorder); }
 void pbd_recorder_mute(pbd_recorder *recorder, bool muted) { recorder->muted = muted; }
 const pbd_result *pbd_recorder_result(const pbd_recorder *recorder) { return recorder->result; }
 bool pbd_recorder_failed(const pbd_recorder *recorder) { return recorder->failed; }
+bool pbd_records(const pbd_recorder *recorder) { return !recorder->muted; }
+
 bool pbd_stop_requested(const pbd_recorder *recorder) { return recorder->stop && recorder->stop(); }
 
 /* Appends a zeroed element to an array of `*count` elements; NULL, and the recorder failed, when memory is out. The

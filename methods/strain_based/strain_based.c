@@ -2,6 +2,7 @@
  * triangles. README.md has the equations. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "methods/physics/parts/element_solver.h"
 #include "methods/strain_based/strain_based_kernels.h"
@@ -28,8 +29,9 @@ typedef struct strain_based {
     element_solver solver; /* first */
     bool xpbd;
     int squared, naive;
-    real *multiplier;                            /* device: STRAINS x elements; NULL: PBD */
-    double stiffness[STRAINS], modulus[STRAINS]; /* modulus: Pa */
+    real *multiplier;                             /* device: STRAINS x elements; NULL: PBD */
+    real stiffness[STRAINS], compliance[STRAINS]; /* of strain_args, in this step */
+    double modulus[STRAINS];                      /* Pa */
     double thickness;
     real *square; /* device: by block */
 } strain_based;
@@ -43,15 +45,12 @@ static size_t arrays_of(const void *state, device_array *row) {
 
 /* Elements from `first` on. */
 static strain_args args_from(const strain_based *s, size_t first) {
-    const double dt = s->solver.position.run.dt;
     strain_args args = {.view = element_solver_view(&s->solver, first),
                         .multiplier = s->multiplier ? s->multiplier + first : NULL,
                         .squared = s->squared,
                         .naive = s->naive};
-    for (int k = 0; k < STRAINS; k++) {
-        args.stiffness[k] = (real)s->stiffness[k];
-        if (s->modulus[k] > 0) args.compliance[k] = (real)(1 / (s->modulus[k] * dt * dt * s->thickness));
-    }
+    memcpy(args.stiffness, s->stiffness, sizeof args.stiffness);
+    memcpy(args.compliance, s->compliance, sizeof args.compliance);
     return args;
 }
 
@@ -68,7 +67,9 @@ static pbd_status project(void *method, const element_batch *batch) {
 }
 
 static pbd_status begin(void *state, stepper *run) {
-    const strain_based *s = state;
+    strain_based *s = state;
+    for (int k = 0; k < STRAINS; k++)
+        s->compliance[k] = s->modulus[k] > 0 ? (real)(1 / (s->modulus[k] * run->dt * run->dt * s->thickness)) : 0;
     const clear_args clear = {s->multiplier};
     if (!s->multiplier) return pbd_ok();
     return PBD_RUN(run->exec, clear_reals, STRAINS * s->solver.elements, &clear);
@@ -106,7 +107,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->squared = set.stretch_form == stretch_form_squared;
     s->naive = set.shear_form == shear_form_naive;
     for (int i = 0; i < STRAINS; i++) {
-        s->stiffness[i] = k[i];
+        s->stiffness[i] = (real)k[i];
         s->modulus[i] = k[i] * scene->material->E * (i < 3 ? 1 : 0.5);
     }
     s->thickness = s->solver.corners == 3 && scene->material->thickness > 0 ? scene->material->thickness : 1;

@@ -18,8 +18,9 @@ static const pbd_param params[] = {PBD_ROWS(FORM) PBD_ROWS(ELEMENT_SOLVER_PARAMS
 typedef struct strain_energy {
     element_solver solver;                        /* first */
     energy_material material[PBD_MOST_MATERIALS]; /* for triangles the first fibre is the first axis of their frames */
+    real compliance[PBD_MOST_MATERIALS];          /* of the step, energy_compliance */
     bool yields;                                  /* any material yields */
-    size_t fibres;                                /* largest number of any material */
+    size_t materials, fibres;                     /* fibres: largest number of any material */
     energy_samples samples;
     real *multiplier, *plastic, *idle, *lying; /* device; NULL if unused */
 } strain_energy;
@@ -63,7 +64,7 @@ static energy_args args_from(const strain_energy *s, size_t first, int material)
                          .lying = s->lying ? s->lying + first : NULL,
                          .plastic = m->yield > 0 ? s->plastic + first : NULL,
                          .multiplier = s->multiplier ? s->multiplier + first : NULL,
-                         .compliance = energy_compliance(m, s->solver.position.run.dt),
+                         .compliance = s->compliance[material],
                          .form = m->form};
 }
 
@@ -80,7 +81,8 @@ static pbd_status project(void *method, const element_batch *batch) {
 }
 
 static pbd_status begin(void *state, stepper *run) {
-    const strain_energy *s = state;
+    strain_energy *s = state;
+    for (size_t k = 0; k < s->materials; k++) s->compliance[k] = energy_compliance(&s->material[k], run->dt);
     const clear_args clear = {s->multiplier};
     return s->multiplier ? PBD_RUN(run->exec, clear_reals, s->solver.elements, &clear) : pbd_ok();
 }
@@ -147,7 +149,8 @@ static pbd_status residual(void *state, stepper *run, step_residual *out) {
 
 static pbd_status make_materials(strain_energy *s, const pbd_scene *scene, const pbd_values *values) {
     const bool membrane = s->solver.corners == 3;
-    for (size_t k = 0; k < (scene->materials > 0 ? scene->materials : 1); k++) {
+    s->materials = scene->materials > 0 ? scene->materials : 1;
+    for (size_t k = 0; k < s->materials; k++) {
         energy_material *m = &s->material[k];
         PBD_TRY(energy_material_make(&scene->material[k], energy_settings_read(values), pbd_choice(values, "form"),
                                      membrane, m));

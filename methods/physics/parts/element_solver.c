@@ -40,17 +40,6 @@ pbd_status element_solver_upload(element_solver *s, const void *host, size_t byt
     return pbd_upload(s->position.run.exec, *out, host, bytes);
 }
 
-element_view element_solver_view(const element_solver *s, size_t first) {
-    return (element_view){.corner = s->corner + first * (size_t)s->corners,
-                          .inverse = s->inverse + first,
-                          .size = s->size + first,
-                          .share = s->share ? s->share + first : NULL,
-                          .p = s->position.p,
-                          .impulse = s->impulse ? s->impulse + 4 * (size_t)s->corners * first : NULL,
-                          .stride = s->elements,
-                          .left = s->elements - first};
-}
-
 double element_solver_strain_rounding(const element_solver *s) {
     return position_strain_rounding(&s->position, s->edge);
 }

@@ -95,9 +95,9 @@ static inline bool stepper_loaded(const stepper *s, double forces_end) {
     return !(forces_end > 0 && s->time > forces_end - 0.5 * s->dt);
 }
 
-/* Whether measurements over all particles are due: after steps 1, 2, 4, ... 32 and every 64th. */
+/* Whether measurements over all particles are due: after steps 1, 2, 4, ... 32 and every 64th, if they are recorded. */
 static inline bool stepper_samples(const stepper *s) {
-    return s->steps % 64 == 0 || (s->steps < 64 && (s->steps & (s->steps - 1)) == 0);
+    return (s->steps % 64 == 0 || (s->steps < 64 && (s->steps & (s->steps - 1)) == 0)) && pbd_records(s->recorder);
 }
 
 #endif
