@@ -1,6 +1,11 @@
 # The CTest test mutant_NAME for each line of mutants.cmake: test_TEST with the changed copy of a file, which must fail.
 include(${CMAKE_SOURCE_DIR}/cmake/changed_copy.cmake)
 
+# A mutant computes for seconds and is compiled for longer at -O3.
+function(quickly_compiled target)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 function(mutant_object target root source)
     set(from ${CMAKE_SOURCE_DIR})
     if(EXISTS ${root}/${source}) # HEADER may be a source
@@ -10,6 +15,7 @@ function(mutant_object target root source)
     target_compile_definitions(${target} PRIVATE ${ARGN})
     target_include_directories(${target} BEFORE PRIVATE ${root})
     target_link_libraries(${target} PRIVATE pbd_flags)
+    quickly_compiled(${target})
 endfunction()
 
 # Objects that are named come before those of the library: the mutants take the place of the originals.
@@ -60,6 +66,7 @@ function(header_mutant name test header from to)
     set(root ${CMAKE_BINARY_DIR}/mutants/${name})
     changed_copy(${root} ${header} "${from}" "${to}")
     add_executable(mutant_${name} test_${test}.c)
+    quickly_compiled(mutant_${name})
     target_include_directories(mutant_${name} BEFORE PRIVATE ${root})
     target_link_libraries(mutant_${name} PRIVATE pbd_flags PkgConfig::CMOCKA PkgConfig::GSL)
     mutant_test(${name} mutant_${name})

@@ -266,17 +266,19 @@ static void test_jacobi_does_not_overshoot(void **unused) {
 }
 
 /* At rest under a load XPBD of the root stands where the gradient of the energy, computed here by differences, is the
- * load. */
+ * load. Jacobi, which takes ten times as long for a step, starts where Gauss-Seidel stands. */
 static void test_equilibrium(void **unused) {
     (void)unused;
     static const char *const solvers[] = {"solver=coloured_gs iterations=12", "solver=jacobi iterations=120"};
+    static const int steps[] = {6000, 600};
+    double *stands = NULL;
     for (int k = 0; k < 2; k++) {
         pbd_scene scene;
         char words[300], more[120];
         uint32_t held[CLOUD - FREE];
         make_cloud(&scene, 0);
         scene.material->law = "stvk";
-        memcpy(scene.particles.start, scene.particles.positions, 3 * CLOUD * sizeof(double));
+        memcpy(scene.particles.start, stands ? stands : scene.particles.positions, 3 * CLOUD * sizeof(double));
         for (uint32_t i = 0; i < CLOUD - FREE; i++) held[i] = i;
         scene.particles.fixed = CLOUD - FREE;
         scene.particles.fixed_particle = held;
@@ -285,7 +287,7 @@ static void test_equilibrium(void **unused) {
         formulas *f = formulas_for(&scene, 3);
         snprintf(more, sizeof more, "constraint=xpbd_root damping=6 %s", solvers[k]);
         words_of(f, more, words);
-        double *x = march("corrected_sph", PBD_PRECISION_F64, 1, &scene, words, 5e-4, 6000), worst = 0;
+        double *x = march("corrected_sph", PBD_PRECISION_F64, 1, &scene, words, 5e-4, steps[k]), worst = 0;
         for (size_t i = 3 * scene.particles.fixed; i < 3 * CLOUD; i++) {
             const double eps = 1e-6, kept = x[i];
             x[i] = kept + eps;
@@ -296,11 +298,13 @@ static void test_equilibrium(void **unused) {
             worst = fmax(worst, fabs(force - scene.loads.forces[i]));
         }
         check_near(solvers[k], worst / 0.01, 0, 2e-3);
-        free(x);
+        free(stands);
+        stands = x;
         free(f);
         scene.particles.fixed_particle = NULL;
         pbd_scene_free(&scene);
     }
+    free(stands);
 }
 
 /* ---- What all methods share -------------------------------------------------------------------------------------- */
