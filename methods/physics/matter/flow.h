@@ -112,7 +112,8 @@ PBD_FN V(flowed) V(flow_stretches)(const flow_rule *r, V(vec3) s, V(real) state)
     const V(real) least = V(real_set)((real)FLOW_LEAST_STRETCH), inf = V(real_set)((real)INFINITY);
     V(vec3) q = V(vec3_make)(V(real_max)(least, s.x), V(real_max)(least, s.y), V(real_max)(least, s.z));
     V(flowed) out = V(flow_by_kind)(r, q, state);
-    V(mask) finite = (V(real_abs)(s.x) < inf) & (V(real_abs)(s.y) < inf) & (V(real_abs)(s.z) < inf);
+    V(mask) x_finite = V(real_abs)(s.x) < inf, y_finite = V(real_abs)(s.y) < inf, z_finite = V(real_abs)(s.z) < inf;
+    V(mask) finite = x_finite & y_finite & z_finite;
     V(mask) raised = (s.x < least) | (s.y < least) | (s.z < least);
     out.s = V(vec3_where)(out.moved & finite, out.s, V(vec3_where)(raised & finite, q, s));
     out.state = V(real_where)(out.moved & finite, out.state, state);
