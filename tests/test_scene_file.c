@@ -256,6 +256,10 @@ static void test_errors(void **unused) {
          "  - {shape: box, size: [1, 1, 1], matter: a, spacing: 0.2}\n",
          "line 7", "within 10 %"},
         {true, "  - {shape: sheet, length: 1, width: 1, cells: 2, matter: a}\n", "line 6", "kind: cloth"},
+        {false,
+         "duration: 1\nmatters: {c: {kind: cloth, young: 1e5, thickness: 0.001}}\n"
+         "bodies: [{shape: sheet, length: 1e5, width: 1e-6, cells: 9, matter: c}]\n",
+         "line 3", "9e+11 x 9 squares"}, /* more than an int counts */
         {true, "  - {shape: box, size: [1, 1, 1], matter: a, spacing: 0.5}\nheld: [{low: [9, 9, 9]}]\n", "line 7",
          "no particle is in this region"},
         {true, "  - {shape: box, size: [1, 1, 1], matter: a, spacing: 0.5}\ncolliders:\n  - {shape: sphere}\n",

@@ -315,9 +315,14 @@ static pbd_status fill_solid(pbd_yaml *tree, const yaml_node_t *node, const body
 }
 
 /* A rectangle in z = 0, its middle at the origin. */
-static pbd_status fill_sheet(const body_keys *k, const pbd_material *cloth, pbd_arena *arena, scene_body *out) {
+static pbd_status fill_sheet(pbd_yaml *tree, const yaml_node_t *node, const body_keys *k, const pbd_material *cloth,
+                             pbd_arena *arena, scene_body *out) {
     const double length = k->scale * k->length, width = k->scale * k->width, area = length * width;
-    const sheet_size size = {length, width, (int)fmax(1, round(length / width * k->cells)), (int)k->cells};
+    const double along = fmax(1, round(length / width * k->cells));
+    if (!(along * k->cells <= SAMPLING_MOST))
+        return pbd_yaml_error(tree, node, "a sheet of %.3g x %g squares: %d at most; set fewer cells", along, k->cells,
+                              SAMPLING_MOST);
+    const sheet_size size = {length, width, (int)along, (int)k->cells};
     pbd_scene sheet PBD_CLEANUP(pbd_scene_free) = {0};
     PBD_TRY(sheet_mesh(&size, &sheet));
     PBD_TRY(open_body(sheet.particles.count, arena, out));
@@ -419,7 +424,7 @@ pbd_status body_read(pbd_yaml *tree, const yaml_node_t *node, const scene_matter
     PBD_TRY(scene_turn_read(tree, keys.rotate, &turn));
     const pbd_material *material = &matters->material[out->matter];
     if (of == SHEET) {
-        PBD_TRY(fill_sheet(&keys, material, arena, out));
+        PBD_TRY(fill_sheet(tree, node, &keys, material, arena, out));
     } else {
         PBD_TRY(choose_spacing(tree, node, defaults, &keys));
         PBD_TRY(fill_solid(tree, node, &keys, which, arena, out));
