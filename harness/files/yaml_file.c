@@ -174,9 +174,13 @@ static pbd_status check_node(pbd_yaml *t, int id, const cyaml_schema_value_t *sc
 static pbd_status read_file(const char *path, const char *shown_as, uint8_t **out, size_t *bytes) {
     FILE *file PBD_CLEANUP(pbd_close_file) = fopen(path, "rb");
     if (!file) return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", shown_as, strerror(errno));
-    *out = malloc(LARGEST_FILE + 1); /* mostly untouched: not zeroed */
-    if (!*out) return pbd_error(PBD_FAILED, "%s: out of memory", shown_as);
-    *bytes = fread(*out, 1, LARGEST_FILE + 1, file);
+    for (size_t room = 0; *bytes == room && room <= LARGEST_FILE;) {
+        room = room > 0 ? 2 * room : 1 << 14;
+        uint8_t *more = realloc(*out, room);
+        if (!more) return pbd_error(PBD_FAILED, "%s: out of memory", shown_as);
+        *out = more;
+        *bytes += fread(more + *bytes, 1, room - *bytes, file);
+    }
     if (ferror(file)) return pbd_error(PBD_BAD_INPUT, "%s: cannot be read: %s", shown_as, strerror(errno));
     if (*bytes <= LARGEST_FILE) return pbd_ok();
     return pbd_error(PBD_BAD_INPUT, "%s: larger than %d MiB; too large for a figure or sweep file", shown_as,

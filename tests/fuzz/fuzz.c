@@ -9,6 +9,7 @@
 #include <ftw.h>
 #include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +21,14 @@
 #include "cases/geometry/triangle_file.h"
 #include "cases/mesh/mesh_file.h"
 #include "harness/catalog/registry.h"
+#include "harness/catalog/scene_check.h"
 #include "harness/catalog/values.h"
 #include "harness/compare/gate.h"
 #include "harness/figure/figure_file.h"
 #include "harness/figure/papers.h"
 #include "harness/files/csv_file.h"
 #include "harness/files/csv_rows.h"
+#include "harness/files/yaml_tree.h"
 #include "harness/query/import.h"
 #include "harness/store/rows.h"
 #include "harness/sweep/manifest.h"
@@ -57,7 +60,9 @@ static const char *in_place(const char *name) {
 
 static void make_place(void) {
     if (*place) return;
-    snprintf(place, sizeof place, "%s/pbdbench-fuzz-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    const char *parent = getenv("TMPDIR");
+    if (!parent) parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; /* each input is a file: in memory */
+    snprintf(place, sizeof place, "%s/pbdbench-fuzz-XXXXXX", parent);
     if (!mkdtemp(place)) give_up(place);
     atexit(remove_place);
     setenv("PBDBENCH_ROOT", place, 1);
@@ -182,6 +187,73 @@ static void fuzz_papers(const uint8_t *data, size_t size) {
     pbd_papers *papers;
     write_file("plots/papers.yaml", data, size);
     if (judge(pbd_papers_load(&papers))) pbd_papers_free(papers);
+}
+
+/* The numbers of a scene that decide how many particles and squares it has. */
+typedef struct sizes {
+    double longest, scale, least, most; /* m, 1, m, 1 */
+} sizes;
+
+static void note_number(const char *key, const yaml_node_t *node, sizes *s) {
+    static const char *const lengths[] = {"size", "radius", "top_radius", "tube", "length", "extent"};
+    const double x = node->type == YAML_SCALAR_NODE ? strtod((const char *)node->data.scalar.value, NULL) : 0;
+    if (!(x > 0 && x <= 1e9)) return; /* refused */
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        if (strcmp(key, lengths[i]) == 0) s->longest = fmax(s->longest, x);
+    if (strcmp(key, "scale") == 0 || strcmp(key, "unit") == 0) s->scale *= fmax(x, 1);
+    if (strcmp(key, "spacing") == 0 || strcmp(key, "width") == 0) s->least = fmin(s->least, x);
+    if (strcmp(key, "particles") == 0 || strcmp(key, "cells") == 0) s->most = fmax(s->most, x);
+}
+
+/* Scenes of many thousand particles only take time. */
+static bool is_large_scene(const char *text, size_t size) {
+    sizes s = {.longest = 1, .scale = 1, .least = 1}; /* an animal's, a file's */
+    pbd_yaml tree PBD_CLEANUP(pbd_yaml_close) = {0};
+    if (pbd_yaml_open("scene", text, size, &tree).code != PBD_OK) return false;
+    const yaml_node_t *map;
+    for (int id = 1; (map = pbd_yaml_node(&tree, id)) != NULL; id++) {
+        if (map->type != YAML_MAPPING_NODE) continue;
+        for (const yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+            const yaml_node_t *key = pbd_yaml_node(&tree, p->key), *value = pbd_yaml_node(&tree, p->value);
+            if (key->type != YAML_SCALAR_NODE) continue;
+            const char *name = (const char *)key->data.scalar.value;
+            if (value->type != YAML_SEQUENCE_NODE)
+                note_number(name, value, &s);
+            else
+                for (int *i = value->data.sequence.items.start; i < value->data.sequence.items.top; i++)
+                    note_number(name, pbd_yaml_node(&tree, *i), &s);
+        }
+    }
+    return s.most > 500 || s.longest * s.scale > 12 * s.least;
+}
+
+static void fuzz_scene(const uint8_t *data, size_t size) {
+    static const char tetrahedron[] = "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n";
+    char word[PATH_MAX + 80];
+    pbd_setting setting;
+    const pbd_case *c;
+    pbd_values of_case, of_method;
+    pbd_setup setup = {0};
+    char *text = text_of(data, size);
+    const bool large = is_large_scene(text, size);
+    free(text);
+    if (large || !judge(pbd_find_case("scene", &c))) return;
+    static bool has_body; /* a mesh that scenes name */
+    if (!has_body) write_file("body.off", tetrahedron, sizeof tetrahedron - 1);
+    has_body = true;
+    snprintf(word, sizeof word, "file=%s", write_file("scene.yaml", data, size));
+    if (!judge(pbd_setting_parse(word, &setting))) return;
+    const pbd_method *m = pbd_method_at(0)->by_precision[PBD_PRECISION_F64];
+    if (judge(pbd_resolve(c, m, &setting, 1, &of_case, &of_method))) {
+        if (judge(pbd_case_build(c, &of_case, &setup))) {
+            for (size_t i = 0; i < pbd_method_count(); i++)
+                judge(pbd_check_scene(&setup.scene, pbd_method_at(i)->by_precision[PBD_PRECISION_F64]));
+            pbd_case_free(c, &setup);
+        }
+        pbd_values_free(&of_case);
+        pbd_values_free(&of_method);
+    }
+    pbd_setting_free(&setting);
 }
 
 /* ---- CSV, rows, words -------------------------------------------------------------------------------------------- */
@@ -326,12 +398,15 @@ static void fuzz_store(const uint8_t *data, size_t size) {
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
-#define FORMATS(F)                                                                                           \
-    F(msh)                                                                                                   \
-    F(inp)                                                                                                   \
-    F(obj)                                                                                                   \
-    F(off) F(ply) F(stl) F(triangles) F(figure) F(sweep) F(gate) F(papers) F(csv) F(rows) F(words) F(import) \
-        F(records) F(manifest) F(store)
+#define FORMATS(F) \
+    F(msh)         \
+    F(inp)         \
+    F(obj)         \
+    F(off)         \
+    F(ply)         \
+    F(stl)         \
+    F(triangles)   \
+    F(figure) F(sweep) F(gate) F(papers) F(scene) F(csv) F(rows) F(words) F(import) F(records) F(manifest) F(store)
 
 typedef struct format {
     const char *name;
