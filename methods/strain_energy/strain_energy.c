@@ -12,8 +12,8 @@
 #include "methods/strain_energy/strain_energy_kernels.h"
 
 #define FORM(REAL, INTEGER, CHOICE) ENERGY_FORM_PARAM(CHOICE, form)
-static const pbd_param params[] = {PBD_ROWS(FORM) PBD_ROWS(ELEMENT_SOLVER_PARAMS) PBD_ROWS(CONTACT_PARAMS)
-                                       PBD_ROWS(ENERGY_PARAMS){0}};
+#define SOLVER(REAL, INTEGER, CHOICE) ELEMENT_SOLVER_PARAMS_WITH(POSITION_PARAMS_AUTO, REAL, INTEGER, CHOICE)
+static const pbd_param params[] = {PBD_ROWS(FORM) PBD_ROWS(SOLVER) PBD_ROWS(CONTACT_PARAMS) PBD_ROWS(ENERGY_PARAMS){0}};
 
 typedef struct strain_energy {
     element_solver solver;                        /* first */
@@ -185,5 +185,6 @@ const pbd_method PBD_NAME(strain_energy) = {
     .create = create,
     .residual = ENERGY_RESIDUAL,
     .unconverged = "form=pbd or " STEPPER_SMALL_STEPS ": " STEPPER_UNCONVERGED,
+    .choose = position_choose_dt,
     ELEMENT_SOLVER_SLOTS,
 };

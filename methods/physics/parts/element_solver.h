@@ -15,9 +15,10 @@ PBD_PRECISE(element_solver_create, element_solver_free, element_solver_destroy, 
             element_solver_sweep, element_solver_strain_rounding)
 
 /* Parameters of every such method, between its `form` and CONTACT_PARAMS. */
-#define ELEMENT_SOLVER_PARAMS(REAL, INTEGER, CHOICE)                            \
+#define ELEMENT_SOLVER_PARAMS(REAL, INTEGER, CHOICE) ELEMENT_SOLVER_PARAMS_WITH(POSITION_PARAMS, REAL, INTEGER, CHOICE)
+#define ELEMENT_SOLVER_PARAMS_WITH(POSITION, REAL, INTEGER, CHOICE)             \
     CHOICE(solver, "coloured_gs", (coloured_gs, jacobi), "order of projection") \
-    POSITION_PARAMS(REAL, INTEGER, CHOICE)                                      \
+    POSITION(REAL, INTEGER, CHOICE)                                             \
     REAL(relaxation, "", "1", 0, 64, PBD_OPEN_MIN, "solver=jacobi: factor of the share at which sums cannot overshoot")
 PBD_SETTINGS(element_settings, ELEMENT_SOLVER_PARAMS)
 

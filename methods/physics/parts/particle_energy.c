@@ -6,7 +6,6 @@
 
 #include "harness/exec/arena.h"
 #include "methods/physics/device/phase.h"
-#include "methods/physics/matter/wave.h"
 #include "methods/physics/parts/particle_cut.h"
 #include "methods/physics/parts/particle_energy_kernels.h"
 #include "methods/physics/space/colouring.h"
@@ -62,12 +61,6 @@ static size_t arrays_of(const void *state, device_array *row) {
     const device_array rows[] = {DEVICE_ARRAY(s->gradient_at, 9 * n), DEVICE_ARRAY(s->density_at, n),
                                  DEVICE_ARRAY(s->idle_at, n)};
     return slots + DEVICE_ROWS(row + slots, rows);
-}
-
-/* Of dt. */
-double particle_energy_choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
-    (void)parameter;
-    return round_step(fmin(0.005, (double)pbd_integer(values, "substeps") * wave_crossing(scene)));
 }
 
 void particle_energy_destroy(void *state) {

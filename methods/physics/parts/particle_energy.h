@@ -10,8 +10,8 @@
 #include "methods/physics/parts/position_solver.h"
 #include "methods/physics/space/shape_gradients.h"
 
-PBD_PRECISE(particle_energy_choose, particle_energy_create, particle_energy_destroy, particle_energy_read,
-            particle_energy_save, particle_energy_load)
+PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_read, particle_energy_save,
+            particle_energy_load)
 
 /* Parameters of every such method, followed by ENERGY_PARAMS and CONTACT_PARAMS. `kernel` is in the order of
  * sph_kernel. */
@@ -20,8 +20,7 @@ PBD_PRECISE(particle_energy_choose, particle_energy_create, particle_energy_dest
     CHOICE(form, "position", (position, displacement),                                                               \
            "F = sum (x_j - x_i) b_ij^T, or I + sum (u_j - u_i) b_ij^T (C-2, C-6)")                                   \
     CHOICE(solver, "coloured_gs", (jacobi, coloured_gs), "order of projection")                                      \
-    POSITION_PARAMS_WITH_DT(REAL, INTEGER, CHOICE, "auto",                                                           \
-                            "time step; auto: 0.005 s, or what a wave takes to the next particle in a substep")      \
+    POSITION_PARAMS_AUTO(REAL, INTEGER, CHOICE)                                                                      \
     REAL(relaxation, "", "1.5", 0, 64, PBD_OPEN_MIN,                                                                 \
          "solver=jacobi: factor of the share of a step at which sums of constraints cannot overshoot; stable below " \
          "2")                                                                                                        \
@@ -38,12 +37,8 @@ PBD_PRECISE(particle_energy_choose, particle_energy_create, particle_energy_dest
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64, .step = position_step,                 \
     .read = particle_energy_read, .save = particle_energy_save, .load = particle_energy_load,                         \
     .destroy = particle_energy_destroy, .watch = position_watch, .residual = ENERGY_RESIDUAL,                         \
-    .unconverged = "constraint=pbd or " STEPPER_SMALL_STEPS ": " STEPPER_UNCONVERGED, .choose = particle_energy_choose
+    .unconverged = "constraint=pbd or " STEPPER_SMALL_STEPS ": " STEPPER_UNCONVERGED, .choose = position_choose_dt
 
-/* 0.005 s, but no longer than an elastic wave takes from particle to particle in a substep. A constraint reaches its
- * neighbours only: in longer steps the prediction strains neighbourhoods beyond what a few iterations undo, and energy
- * is gained (README.md of corrected_sph). */
-double particle_energy_choose(const pbd_scene *scene, const pbd_values *values, const char *parameter);
 void particle_energy_destroy(void *state);
 
 /* A method's `create`, with its kind of gradients at rest. */

@@ -3,7 +3,13 @@
 #include <math.h>
 
 #include "harness/exec/arena.h"
+#include "methods/physics/matter/wave.h"
 #include "methods/physics/parts/position_solver_kernels.h"
+
+double position_choose_dt(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
+    (void)parameter;
+    return round_step(fmin(0.005, (double)pbd_integer(values, "substeps") * wave_crossing(scene)));
+}
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
 

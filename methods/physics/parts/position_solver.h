@@ -13,10 +13,14 @@
 #include "methods/physics/parts/contact.h"
 #include "methods/physics/parts/stepper.h"
 
-PBD_PRECISE(position_create, position_allocate, position_free, position_step, position_read, position_save,
-            position_load, position_watch, position_strain_rounding)
+PBD_PRECISE(position_choose_dt, position_create, position_allocate, position_free, position_step, position_read,
+            position_save, position_load, position_watch, position_strain_rounding)
 
 #define POSITION_PARAMS(REAL, INTEGER, CHOICE) POSITION_PARAMS_WITH_DT(REAL, INTEGER, CHOICE, "0.005", "time step")
+/* dt=auto: position_choose_dt is the method's `choose`. */
+#define POSITION_PARAMS_AUTO(REAL, INTEGER, CHOICE)        \
+    POSITION_PARAMS_WITH_DT(REAL, INTEGER, CHOICE, "auto", \
+                            "time step; auto: 0.005 s, or what a wave takes to the next particle in a substep")
 #define POSITION_PARAMS_WITH_DT(REAL, INTEGER, CHOICE, dt_preset, dt_doc)                \
     INTEGER(iterations, "10", 1, 100000, "projections of every constraint in a substep") \
     INTEGER(substeps, "1", 1, 10000, "of a step")                                        \
@@ -36,6 +40,11 @@ typedef struct position_solver {
     real *later;            /* device: accelerations after forces_end; NULL: forces do not end */
     contact contact;
 } position_solver;
+
+/* 0.005 s, but no longer than an elastic wave takes from particle to particle in a substep. A constraint reaches its
+ * neighbours only: in longer steps the prediction strains elements or neighbourhoods beyond what a few iterations undo.
+ */
+double position_choose_dt(const pbd_scene *scene, const pbd_values *values, const char *parameter);
 
 /* The caller has set s->name and s->set. own: the method's part; its `self` is s. inverse: inverse masses by row, 1/kg,
  * 0: held; NULL: from the scene. */
