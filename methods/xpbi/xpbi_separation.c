@@ -13,6 +13,7 @@ static pbd_status part_pairs(const xpbi *s, const stepper *run, real *v) {
     const uint32_t *lane = s->layout.colour_lane;
     xpbi_separate_args args = {.s = s->layout.slices,
                                .x = s->now.x,
+                               .rest = s->rest,
                                .v = v,
                                .gap = (real)s->gap,
                                .share = (real)(time > dt ? dt / time : 1),

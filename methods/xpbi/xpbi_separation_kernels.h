@@ -9,7 +9,7 @@
 
 typedef struct xpbi_separate_args {
     xpbi_slices s;
-    const real *x;
+    const real *x, *rest; /* rest: kernel=rest, no pair is moved beyond its distance in the shape at rest; NULL: none */
     real *v;
     size_t lane; /* the first lane of the colour */
     real gap;    /* m */
@@ -17,9 +17,17 @@ typedef struct xpbi_separate_args {
     real dt;
 } xpbi_separate_args;
 
+PBD_FN vreal xpbi_gap_at_rest(const xpbi_separate_args *a, const uint32_t *own, const uint32_t *at) {
+    vreal x[4], xb[4];
+    batch_load_rows(a->rest, own, 1, PBD_BATCH, x);
+    batch_load_rows(a->rest, at, 1, PBD_BATCH, xb);
+    const vvec3 d = vvec3_make(x[0] - xb[0], x[1] - xb[1], x[2] - xb[2]);
+    return vreal_min(vreal_set(a->gap), vreal_sqrt(vvec3_dot(d, d)));
+}
+
 /* The row's pairs in the lanes `there`; v: of the own particles. */
-PBD_FN void xpbi_separate_row(const xpbi_separate_args *a, const uint32_t *at, vmask there, const vreal x[4],
-                              vreal v[4]) {
+PBD_FN void xpbi_separate_row(const xpbi_separate_args *a, const uint32_t *own, const uint32_t *at, vmask there,
+                              const vreal x[4], vreal v[4]) {
     vreal xb[4], vb[4];
     batch_load_rows(a->x, at, 1, PBD_BATCH, xb);
     batch_load_rows(a->v, at, 1, PBD_BATCH, vb);
@@ -28,8 +36,11 @@ PBD_FN void xpbi_separate_row(const xpbi_separate_args *a, const uint32_t *at, v
     const vvec3 apart = vvec3_make(v[0] - vb[0], v[1] - vb[1], v[2] - vb[2]);
     const vvec3 d = vvec3_add(before, vvec3_scale(vreal_set(a->dt), apart));
     const vreal length = vreal_sqrt(vvec3_dot(d, d)), was = vreal_sqrt(vvec3_dot(before, before));
-    const vreal wanted = a->gap - (1 - a->share) * vreal_max(a->gap - was, zero);
-    const vmask acts = there & (vmask)((length < wanted) & (weight > 0));
+    const vmask near = there & (vmask)((length < a->gap) & (weight > 0));
+    if (!batch_bits(near)) return;
+    const vreal gap = a->rest ? xpbi_gap_at_rest(a, own, at) : vreal_set(a->gap);
+    const vreal wanted = gap - (1 - a->share) * vreal_max(gap - was, zero);
+    const vmask acts = near & (vmask)(length < wanted);
     if (!batch_bits(acts)) return;
     /* Coincident particles separate along an axis, the one with the smaller number downwards. */
     const vreal push = vreal_where(acts, (wanted - length) / (vreal_max(weight, tiny) * a->dt), zero);
@@ -60,7 +71,7 @@ PBD_FN void xpbi_part_slice(const xpbi_separate_args *a, size_t slice, size_t la
     batch_load_rows(a->x, own, 1, PBD_BATCH, x);
     batch_load_rows(a->v, own, 1, PBD_BATCH, v);
     const uint32_t *at = a->s.neighbour + (size_t)a->s.row[slice] * XPBI_LANES + lane;
-    for (uint32_t r = 0; r < most; r++, at += XPBI_LANES) xpbi_separate_row(a, at, (vmask)(count > (real)r), x, v);
+    for (uint32_t r = 0; r < most; r++, at += XPBI_LANES) xpbi_separate_row(a, own, at, (vmask)(count > (real)r), x, v);
     batch_store_rows(a->v, own, 1, PBD_BATCH, v); /* last, since padding rows are the own particle's */
 }
 
