@@ -137,6 +137,19 @@ static void add_cells(const pbd_scene *scene, bool hexes, const evaluated *by_ma
         add_tet(scene, scene->tets.corner + 4 * i, &by_material[material_of(&scene->tets, i)], x, out);
 }
 
+/* Of a method without deformation gradients: that of its equation of state. */
+static pbd_status add_internal(const pbd_scene *scene, const pbd_method *method, const void *state, scene_energy *out) {
+    double internal = 0;
+    const pbd_status status = method->read(state, PBD_INTERNAL_ENERGY, &internal);
+    if (status.code == PBD_NOT_SUPPORTED) {
+        out->high = pbd_holds(scene, PBD_CONTINUUM) ? NAN : out->high;
+        return pbd_ok();
+    }
+    out->low += internal;
+    out->high += internal;
+    return status;
+}
+
 pbd_status scene_elastic_energy(const pbd_scene *scene, const pbd_method *method, const void *state, bool gradients,
                                 const double *x, scene_energy *out) {
     evaluated solid[PBD_MOST_MATERIALS], membrane[PBD_MOST_MATERIALS];
@@ -150,10 +163,7 @@ pbd_status scene_elastic_energy(const pbd_scene *scene, const pbd_method *method
         add_triangle(scene, scene->triangles.corner + 3 * i, &membrane[k], scene->material[k].thickness, x, out);
     }
     if (gradients) return add_particles(scene, method, state, solid, out);
-    if (method->needs & PBD_NEEDS_SAMPLES) {
-        out->high = pbd_holds(scene, PBD_CONTINUUM) ? NAN : out->high;
-        return pbd_ok();
-    }
+    if (method->needs & PBD_NEEDS_SAMPLES) return add_internal(scene, method, state, out);
     add_cells(scene, scene->hexes.count > 0 && !(method->needs & (PBD_NEEDS_TETS | PBD_NEEDS_TETS_OR_TRIANGLES)), solid,
               x, out);
     return pbd_ok();

@@ -1,5 +1,6 @@
 /* Elastic energy of a scene's state from outside its method: the scene's law at the deformation gradients that the
- * method reports, or else at those of the cells by the positions of their corners. */
+ * method reports, or the internal energy of its equation of state, or else at those of the cells by the positions of
+ * their corners. */
 #ifndef PBD_SCENE_ENERGY_H
 #define PBD_SCENE_ENERGY_H
 

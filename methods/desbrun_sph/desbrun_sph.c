@@ -468,11 +468,35 @@ static void true_positions(const desbrun_sph *s, const real *x, const real *a, c
     }
 }
 
+/* Sum of m k (ln(rho/rho0) + rho0/rho - 1), whose slopes are the forces. Densities are extrapolated from the middle of
+ * each particle's last step to its end. */
+static pbd_status internal_energy(const desbrun_sph *s, double *out) {
+    const size_t n = s->particles, bytes = n * sizeof(real);
+    const double per_tick = s->dt / (double)s->p.whole;
+    pbd_arena arena PBD_ARENA;
+    real *x = pbd_new(&arena, real, 4 * n), *density = pbd_new(&arena, real, n), *rate = pbd_new(&arena, real, n);
+    uint32_t *tick = pbd_new(&arena, uint32_t, n);
+    PBD_TRY(pbd_arena_check(&arena));
+    PBD_TRY(pbd_download(s->exec, x, s->p.x, 4 * bytes));
+    PBD_TRY(pbd_download(s->exec, density, s->p.density, bytes));
+    PBD_TRY(pbd_download(s->exec, rate, s->p.rate, bytes));
+    PBD_TRY(pbd_download(s->exec, tick, s->p.density_tick, n * sizeof *tick));
+    *out = 0;
+    for (size_t i = 0; i < n; i++) {
+        const real age = (real)(per_tick * ((double)s->p.whole - (double)tick[i]));
+        const double ratio = (double)sph_later_density(density[i], rate[i], age) / (double)s->p.law.rest;
+        *out += (double)x[4 * i + 3] * (double)s->p.law.k * (log(ratio) + 1 / ratio - 1);
+    }
+    return pbd_ok();
+}
+
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const desbrun_sph *s = state;
     const size_t n = s->particles, bytes = 4 * n * sizeof(real);
     if (field == PBD_VELOCITIES) return device_rows_read(s->exec, s->p.v, n, 4, 3, NULL, NULL, out);
-    if (field != PBD_POSITIONS) return pbd_error(PBD_NOT_SUPPORTED, "desbrun_sph has positions and velocities only");
+    if (field == PBD_INTERNAL_ENERGY) return internal_energy(s, out);
+    if (field != PBD_POSITIONS)
+        return pbd_error(PBD_NOT_SUPPORTED, "desbrun_sph has positions, velocities and an internal energy only");
     pbd_arena arena PBD_ARENA;
     real *x = pbd_new(&arena, real, 4 * n), *a = pbd_new(&arena, real, 4 * n);
     uint32_t *level = pbd_new(&arena, uint32_t, n);
