@@ -426,6 +426,24 @@ static void test_threads_do_not_matter(void **unused) {
     pbd_scene_free(&scene);
 }
 
+/* The largest change of the result when the start is changed by 100 units in the last place. */
+static double response(const pbd_scene *scene, const char *words, const double *result) {
+    double *kept = scene->particles.positions, worst = 0;
+    pbd_scene shifted = *scene;
+    shifted.particles.positions = malloc(3 * scene->particles.count * sizeof(double));
+    for (unsigned seed = 1; seed <= 3; seed++) {
+        for (size_t k = 0; k < 3 * scene->particles.count; k++)
+            shifted.particles.positions[k] = kept[k] * (1 + 1e-14 * sin((double)(seed * (k + 1))));
+        double *x = march(PBD_CPU, PBD_PRECISION_F64, 1, &shifted, words, 2);
+        worst = fmax(worst, largest_difference(x, result, scene->particles.count));
+        free(x);
+    }
+    free(shifted.particles.positions);
+    return worst;
+}
+
+/* Sums of the emulation are in another order. Stresses near the apex of a cone amplify rounding by 1e6: the bound is
+ * ten times what a change of the start by rounding makes. */
 static void test_emulation_agrees(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -441,7 +459,8 @@ static void test_emulation_agrees(void **unused) {
         set_matter(&scene, words);
         double *cpu = march(PBD_CPU, PBD_PRECISION_F64, 1, &scene, words, 2);
         double *emu = march(PBD_EMU, PBD_PRECISION_F64, 1, &scene, words, 2);
-        check_near(busy[i], largest_difference(cpu, emu, scene.particles.count), 0, 1e-10);
+        check_near(busy[i], largest_difference(cpu, emu, scene.particles.count), 0,
+                   fmax(1e-14, 10 * response(&scene, words, cpu)));
         free(cpu);
         free(emu);
     }

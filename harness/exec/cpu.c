@@ -24,9 +24,8 @@ enum {
     MOST_TIMED = 256 /* kernels */
 };
 
-/* s: expected time from which on a small launch uses the threads. Starting two of them takes 2 us on a quiet machine.
- */
-#define THREADED_SECONDS 5e-6
+/* A small launch uses the threads if it takes this many times what their start does. */
+#define STARTS 2.5
 
 #if defined(__SANITIZE_THREAD__)
 /* libgomp is not instrumented: fork and join, the only synchronisation, are annotated for ThreadSanitizer. The
@@ -54,18 +53,9 @@ typedef struct kernel_time {
 typedef struct cpu {
     int threads;
     double small;                 /* SMALL_LAUNCH, or PBDBENCH_SMALL_LAUNCH */
+    double start;                 /* s: of the threads; 2e-6 where they spin, 1e-4 where they sleep */
     kernel_time time[MOST_TIMED]; /* hash table by the kernel's address */
 } cpu;
-
-static pbd_status cpu_open(int threads, void **self) {
-    cpu *c = calloc(1, sizeof *c);
-    if (!c) return pbd_error(PBD_FAILED, "out of memory for the cpu backend");
-    const char *given = getenv("PBDBENCH_SMALL_LAUNCH");
-    c->threads = threads;
-    c->small = given ? strtod(given, NULL) : SMALL_LAUNCH;
-    *self = c;
-    return pbd_ok();
-}
 
 static pbd_status cpu_alloc(void *self, size_t bytes, void **out) {
     (void)self;
@@ -113,6 +103,34 @@ TSAN_LEFT_OUT static void run_threads(int threads, pbd_host_body body, size_t n,
     TSAN_ACQUIRE(&join_point);
 }
 
+static void do_nothing(const void *args, size_t begin, size_t end) { (void)args, (void)begin, (void)end; }
+
+/* The median of several, after one that creates them. */
+static double time_start(int threads) {
+    enum { TIMES = 7 };
+    double took[TIMES];
+    for (int i = -1; i < TIMES; i++) {
+        const double begin = pbd_wall_seconds();
+        run_threads(threads, do_nothing, (size_t)threads, 1, NULL);
+        const double one = pbd_wall_seconds() - begin;
+        int at = i;
+        for (; at > 0 && took[at - 1] > one; at--) took[at] = took[at - 1];
+        if (i >= 0) took[at] = one;
+    }
+    return took[TIMES / 2];
+}
+
+static pbd_status cpu_open(int threads, void **self) {
+    cpu *c = calloc(1, sizeof *c);
+    if (!c) return pbd_error(PBD_FAILED, "out of memory for the cpu backend");
+    const char *given = getenv("PBDBENCH_SMALL_LAUNCH");
+    c->threads = threads;
+    c->small = given ? strtod(given, NULL) : SMALL_LAUNCH;
+    if (threads > 1 && c->small > 0) c->start = time_start(threads);
+    *self = c;
+    return pbd_ok();
+}
+
 /* NULL: the table is full. */
 static kernel_time *time_of(cpu *c, const pbd_kernel *kernel) {
     const size_t begin = (uintptr_t)kernel / sizeof *kernel;
@@ -139,7 +157,7 @@ static pbd_status cpu_run(void *self, const pbd_kernel *kernel, size_t n, const 
     kernel_time *t = c->threads == 1 || n <= chunk || large ? NULL : time_of(c, kernel);
     if (t && t->launches < TIMED_LAUNCHES && work > 0)
         run_timed(t, n, args, work);
-    else if (c->threads > 1 && n > chunk && (large || (t && t->per_work * work >= THREADED_SECONDS)))
+    else if (c->threads > 1 && n > chunk && (large || (t && t->per_work * work >= STARTS * c->start)))
         run_threads(c->threads, kernel->cpu, n, chunk, args);
     else
         kernel->cpu(args, 0, n);
