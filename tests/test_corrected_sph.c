@@ -343,6 +343,25 @@ static void test_order_in_time(void **unused) {
     expect_first_order("corrected_sph", "solver=coloured_gs iterations=60");
 }
 
+/* Timed solves measure nothing that is not kept: the first step's sample is one more launch for each colour. */
+static void test_what_is_not_kept_is_not_measured(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    uint64_t launches[2];
+    make_cloud(&scene, 0.1);
+    for (int muted = 0; muted < 2; muted++) {
+        solver_open(&s, "corrected_sph", PBD_PRECISION_F64, 1, &scene, "solver=jacobi iterations=1 dt=1e-3");
+        pbd_recorder_mute(s.recorder, muted);
+        const uint64_t before = pbd_exec_read_totals(s.exec).launches;
+        check_ok(s.method->step(s.state, 1e-3));
+        launches[muted] = pbd_exec_read_totals(s.exec).launches - before;
+        solver_close(&s);
+    }
+    assert_int_equal(launches[0], launches[1] + 1);
+    pbd_scene_free(&scene);
+}
+
 /* ---- Bad and poor bodies ----------------------------------------------------------------------------------------- */
 
 static bool warned(const solver *s, const char *name) {
@@ -413,6 +432,7 @@ int main(void) {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_precisions_and_backends),
         cmocka_unit_test(test_order_in_time),
+        cmocka_unit_test(test_what_is_not_kept_is_not_measured),
         cmocka_unit_test(test_bad_bodies),
         cmocka_unit_test(test_poor_bodies),
     };
