@@ -20,7 +20,9 @@ static pbd_status part_pairs(const xpbi *s, const stepper *run, real *v) {
                                .dt = (real)dt};
     for (int c = 0; c < xpbi_colours(&s->layout); c++) {
         args.lane = lane[c];
-        PBD_TRY(PBD_RUN(run->exec, xpbi_separate, lane[c + 1] - lane[c], s->layout.near[c], &args));
+        const size_t lanes = lane[c + 1] - lane[c];
+        PBD_TRY(s->rest ? PBD_RUN(run->exec, xpbi_separate_at_rest, lanes, s->layout.near[c], &args)
+                        : PBD_RUN(run->exec, xpbi_separate, lanes, s->layout.near[c], &args));
     }
     return pbd_ok();
 }

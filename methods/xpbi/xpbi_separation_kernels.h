@@ -9,7 +9,7 @@
 
 typedef struct xpbi_separate_args {
     xpbi_slices s;
-    const real *x, *rest; /* rest: kernel=rest, no pair is moved beyond its distance in the shape at rest; NULL: none */
+    const real *x, *rest; /* rest: of xpbi_separate_at_rest */
     real *v;
     size_t lane; /* the first lane of the colour */
     real gap;    /* m */
@@ -17,6 +17,7 @@ typedef struct xpbi_separate_args {
     real dt;
 } xpbi_separate_args;
 
+/* The gap, or the distance in the shape at rest where that is less. */
 PBD_FN vreal xpbi_gap_at_rest(const xpbi_separate_args *a, const uint32_t *own, const uint32_t *at) {
     vreal x[4], xb[4];
     batch_load_rows(a->rest, own, 1, PBD_BATCH, x);
@@ -25,9 +26,9 @@ PBD_FN vreal xpbi_gap_at_rest(const xpbi_separate_args *a, const uint32_t *own, 
     return vreal_min(vreal_set(a->gap), vreal_sqrt(vvec3_dot(d, d)));
 }
 
-/* The row's pairs in the lanes `there`; v: of the own particles. */
-PBD_FN void xpbi_separate_row(const xpbi_separate_args *a, const uint32_t *own, const uint32_t *at, vmask there,
-                              const vreal x[4], vreal v[4]) {
+/* The row's pairs in the lanes `there`; v: of the own particles. at_rest is a constant of the kernel. */
+PBD_FN void xpbi_separate_row(const xpbi_separate_args *a, int at_rest, const uint32_t *own, const uint32_t *at,
+                              vmask there, const vreal x[4], vreal v[4]) {
     vreal xb[4], vb[4];
     batch_load_rows(a->x, at, 1, PBD_BATCH, xb);
     batch_load_rows(a->v, at, 1, PBD_BATCH, vb);
@@ -36,11 +37,10 @@ PBD_FN void xpbi_separate_row(const xpbi_separate_args *a, const uint32_t *own, 
     const vvec3 apart = vvec3_make(v[0] - vb[0], v[1] - vb[1], v[2] - vb[2]);
     const vvec3 d = vvec3_add(before, vvec3_scale(vreal_set(a->dt), apart));
     const vreal length = vreal_sqrt(vvec3_dot(d, d)), was = vreal_sqrt(vvec3_dot(before, before));
-    const vmask near = there & (vmask)((length < a->gap) & (weight > 0));
-    if (!batch_bits(near)) return;
-    const vreal gap = a->rest ? xpbi_gap_at_rest(a, own, at) : vreal_set(a->gap);
+    if (at_rest && !batch_bits(there & (vmask)(length < a->gap))) return;
+    const vreal gap = at_rest ? xpbi_gap_at_rest(a, own, at) : vreal_set(a->gap);
     const vreal wanted = gap - (1 - a->share) * vreal_max(gap - was, zero);
-    const vmask acts = near & (vmask)(length < wanted);
+    const vmask acts = there & (vmask)((length < wanted) & (weight > 0));
     if (!batch_bits(acts)) return;
     /* Coincident particles separate along an axis, the one with the smaller number downwards. */
     const vreal push = vreal_where(acts, (wanted - length) / (vreal_max(weight, tiny) * a->dt), zero);
@@ -56,7 +56,7 @@ PBD_FN void xpbi_separate_row(const xpbi_separate_args *a, const uint32_t *own, 
     batch_store_rows(a->v, at, 1, PBD_BATCH, vb);
 }
 
-PBD_FN void xpbi_part_slice(const xpbi_separate_args *a, size_t slice, size_t lane) {
+PBD_FN void xpbi_part_slice(const xpbi_separate_args *a, int at_rest, size_t slice, size_t lane) {
     const size_t slot = slice * XPBI_LANES + lane;
     const uint32_t *own = a->s.own + slot, *near = a->s.near + slot;
     uint32_t most = 0;
@@ -71,16 +71,28 @@ PBD_FN void xpbi_part_slice(const xpbi_separate_args *a, size_t slice, size_t la
     batch_load_rows(a->x, own, 1, PBD_BATCH, x);
     batch_load_rows(a->v, own, 1, PBD_BATCH, v);
     const uint32_t *at = a->s.neighbour + (size_t)a->s.row[slice] * XPBI_LANES + lane;
-    for (uint32_t r = 0; r < most; r++, at += XPBI_LANES) xpbi_separate_row(a, own, at, (vmask)(count > (real)r), x, v);
+    for (uint32_t r = 0; r < most; r++, at += XPBI_LANES)
+        xpbi_separate_row(a, at_rest, own, at, (vmask)(count > (real)r), x, v);
     batch_store_rows(a->v, own, 1, PBD_BATCH, v); /* last, since padding rows are the own particle's */
+}
+
+PBD_FN void xpbi_part_cells(const xpbi_separate_args *a, int at_rest, size_t first) {
+    const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
+    for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
+        xpbi_part_slice(a, at_rest, slice, lane % XPBI_LANES);
 }
 
 /* Work: particles of the cells, and pairs that may touch. */
 PBD_BATCH_OVER(xpbi_separate, xpbi_separate_args, first, count, 12 * sizeof(real) + 8, 0, 12 * sizeof(real) + 4, 30) {
     (void)count;
-    const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
-    for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
-        xpbi_part_slice(a, slice, lane % XPBI_LANES);
+    xpbi_part_cells(a, 0, first);
+}
+
+/* kernel=rest: no pair is moved beyond its distance in the shape at rest. */
+PBD_BATCH_OVER(xpbi_separate_at_rest, xpbi_separate_args, first, count, 12 * sizeof(real) + 8, 0, 12 * sizeof(real) + 4,
+               30) {
+    (void)count;
+    xpbi_part_cells(a, 1, first);
 }
 
 /* ---- Density constraints (Macklin and Mueller 2013, one-sided: Figure 15) ---------------------------------------- */
