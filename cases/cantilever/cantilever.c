@@ -11,7 +11,7 @@
 
 #include "cantilever_reference.h" /* made from reference.csv */
 #include "cases/scenes/beam.h"
-#include "harness/files/csv_file.h"
+#include "cases/scenes/reference.h"
 
 static const char *const modes[] = {"static", "dynamic", NULL};
 
@@ -32,8 +32,8 @@ enum { SETTLE_WINDOW = 200 };
 
 typedef struct cantilever_detail {
     beam_probe tip;
-    double timoshenko;             /* m, of small deflections; 0 without gravity */
-    double reference, uncertainty; /* of reference.csv: tip deflection, m, and relative; 0: no row is of this bar */
+    double timoshenko;     /* m, of small deflections; 0 without gravity */
+    fem_reference tip_fem; /* of reference.csv, m */
 } cantilever_detail;
 
 /* Self-weight q = density g A: bending q L^4 / (8 E I), and shear q L^2 / (2 kappa A G) with Cowper's kappa of a
@@ -44,31 +44,10 @@ static double timoshenko_tip(const pbd_material *m, const beam_size *size, doubl
     return q * length2 * length2 / (8 * m->E * second) + q * length2 / (2 * kappa * area * m->E / (2 * (1 + m->nu)));
 }
 
-static bool same_number(const char *text, double value) {
-    const double wanted = strtod(text, NULL);
-    return fabs(wanted - value) <= 1e-9 * fabs(wanted);
-}
-
-/* Whether a row is of this bar: all that decides its answer is equal. */
-static bool row_matches(const pbd_csv *table, size_t row, const pbd_values *values) {
-    static const char *const numbers[] = {"E", "nu", "density", "length", "width", "gravity"};
-    char *const *field = table->field + row * table->columns;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (!same_number(field[pbd_csv_column(table, numbers[i])], pbd_real(values, numbers[i]))) return false;
-    return strcmp(field[pbd_csv_column(table, "material")], pbd_text(values, "material")) == 0;
-}
-
-static pbd_status look_up_reference(const pbd_values *values, cantilever_detail *detail) {
-    pbd_csv table;
-    PBD_TRY(pbd_csv_parse(pbd_cantilever_reference, "cases/cantilever/reference.csv", &table));
-    for (size_t row = 0; row < table.rows; row++) {
-        if (!row_matches(&table, row, values)) continue;
-        char *const *field = table.field + row * table.columns;
-        detail->reference = strtod(field[pbd_csv_column(&table, "tip_deflection")], NULL);
-        detail->uncertainty = strtod(field[pbd_csv_column(&table, "uncertainty")], NULL);
-    }
-    pbd_csv_free(&table);
-    return pbd_ok();
+static pbd_status look_up_reference(const pbd_values *values, fem_reference *out) {
+    static const char *const keys[] = {"E", "nu", "density", "length", "width", "gravity", "material", NULL};
+    return fem_reference_find(pbd_cantilever_reference, "cases/cantilever/reference.csv", keys, "tip_deflection",
+                              values, out);
 }
 
 static pbd_status watch_tip(const pbd_values *values, const beam_probe *tip, pbd_setup *setup) {
@@ -88,7 +67,7 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setu
     PBD_TRY(beam_find_tip(scene, size, &detail->tip));
     detail->timoshenko = timoshenko_tip(scene->material, size, gravity);
     scene->loads.gravity[2] = -gravity;
-    PBD_TRY(look_up_reference(values, detail));
+    PBD_TRY(look_up_reference(values, &detail->tip_fem));
     const double duration = pbd_real(values, "duration");
     const bool moves = pbd_choice(values, "mode") == 1;
     if (duration > 0 && !moves)
@@ -134,9 +113,9 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     if (scene->tets.count > 0) pbd_metric(recorder, "rms_strain", "1", PBD_STATE, beam_rms_strain(scene, x));
     if (detail->timoshenko > 0)
         pbd_metric(recorder, "timoshenko_ratio", "1", PBD_STATE, (rest[2] - tip[2]) / detail->timoshenko);
-    if (detail->reference > 0) {
-        pbd_metric(recorder, "tip_ratio", "1", PBD_STATE, (rest[2] - tip[2]) / detail->reference);
-        pbd_metric(recorder, "tip_ratio_uncertainty", "1", PBD_STATE, detail->uncertainty);
+    if (detail->tip_fem.value > 0) {
+        pbd_metric(recorder, "tip_ratio", "1", PBD_STATE, (rest[2] - tip[2]) / detail->tip_fem.value);
+        pbd_metric(recorder, "tip_ratio_uncertainty", "1", PBD_STATE, detail->tip_fem.uncertainty);
     }
     return pbd_ok();
 }

@@ -135,7 +135,28 @@ static double mean_top_displacement(const cube_detail *detail, const double *u) 
     return sum / (double)detail->top_count;
 }
 
-static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_setup *setup) {
+/* E edge f.u / F^2, for torsion E edge^3 f.u / M^2: f the nodal forces, u their displacements, F their sum along the
+ * load, M their moment. Of a traction F and M are those of the continuum on every mesh, and as f.u is twice the energy,
+ * the compliance grows towards its limit as the mesh becomes finer. */
+static double compliance_of(cube_test test, const pbd_values *values, const pbd_scene *scene, const double *u) {
+    const double edge = pbd_real(values, "edge");
+    double work = 0, resultant = 0, unit[3];
+    for (size_t i = 0; i < 3 * scene->particles.count; i++) {
+        if (i % 3 == 0) unit_load(test, scene->particles.positions + i, unit);
+        work += scene->loads.forces[i] * u[i];
+        resultant += scene->loads.forces[i] * unit[i % 3];
+    }
+    return pbd_real(values, "E") * edge * (test == CUBE_TORSION ? edge * edge : 1) * work / (resultant * resultant);
+}
+
+static pbd_status judge_reference(cube_test test, const char *limits, const pbd_values *values, pbd_setup *setup) {
+    static const char *const keys[] = {"nu", "convention", NULL};
+    cube_detail *detail = setup->detail;
+    detail->compliance = compliance_of(test, values, &setup->scene, detail->reference);
+    return fem_reference_find(limits, "reference.csv of the cube", keys, "compliance", values, &detail->limit);
+}
+
+static pbd_status build_detail(cube_test test, const char *limits, const pbd_values *values, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     int cells = (int)pbd_integer(values, "cells");
     cube_detail *detail = setup->detail;
@@ -152,6 +173,7 @@ static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_set
         apply_equal_loads(test, detail, scene);
     if (fem) { /* FEM is linear: scaling the loads scales its answer. */
         PBD_TRY(hex8_solve(scene, NULL, detail->reference));
+        PBD_TRY(judge_reference(test, limits, values, setup));
         scale = strain * edge / mean_top_displacement(detail, detail->reference);
         for (size_t i = 0; i < 3 * scene->particles.count; i++) detail->reference[i] *= scale;
     } else { /* of that order: a uniform stress of E times the strain */
@@ -164,7 +186,7 @@ static pbd_status build_detail(cube_test test, const pbd_values *values, pbd_set
     return pbd_ok();
 }
 
-pbd_status cube_build(cube_test test, const pbd_values *values, pbd_setup *setup) {
+pbd_status cube_build(cube_test test, const char *limits, const pbd_values *values, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     int n = (int)pbd_integer(values, "cells"), cells[3] = {n, n, n};
     double edge = pbd_real(values, "edge"), size[3] = {edge, edge, edge};
@@ -175,7 +197,7 @@ pbd_status cube_build(cube_test test, const pbd_values *values, pbd_setup *setup
     PBD_TRY(cube_mesh(cells, size, &material, scene));
     scene->hints.fixing = (pbd_fixing)pbd_choice(values, "base");
     scene->hints.shared = (pbd_sharing)pbd_choice(values, "shared");
-    return build_detail(test, values, setup);
+    return build_detail(test, limits, values, setup);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
@@ -205,6 +227,15 @@ static void record_errors(const pbd_setup *setup, const double *u, const char *s
     pbd_metric(recorder, name, "1", PBD_STATE, work / work_fem);
     snprintf(name, sizeof name, "stiffness_ratio%s", suffix);
     pbd_metric(recorder, name, "1", PBD_STATE, work_fem / work);
+}
+
+/* How far linear FEM on this mesh is from the continuum. */
+static void record_reference(const cube_detail *detail, pbd_recorder *recorder) {
+    if (!detail->reference) return;
+    pbd_metric(recorder, "reference_compliance", "1", PBD_STATE, detail->compliance);
+    if (!(detail->limit.value > 0)) return;
+    pbd_metric(recorder, "reference_error", "1", PBD_STATE, detail->compliance / detail->limit.value - 1);
+    pbd_metric(recorder, "reference_uncertainty", "1", PBD_STATE, detail->limit.uncertainty);
 }
 
 static void record_vectors(pbd_recorder *recorder, const char *name, const double *rows, const uint32_t *index,
@@ -239,6 +270,7 @@ pbd_status cube_measure(const pbd_setup *setup, const pbd_method *method, const 
     PBD_TRY(method->read(state, PBD_POSITIONS, u));
     for (size_t i = 0; i < n; i++) u[i] -= scene->particles.positions[i];
     record_errors(setup, u, "", recorder);
+    record_reference(setup->detail, recorder);
     record_shapes(setup, u, recorder);
     const pbd_status predicted = method->read(state, PBD_PREDICTED, u);
     if (predicted.code == PBD_NOT_SUPPORTED) return pbd_ok();

@@ -4,6 +4,7 @@
 #define PBD_CUBE_H
 
 #include "cases/case.h"
+#include "cases/scenes/reference.h"
 
 typedef enum cube_test { CUBE_TORSION, CUBE_SHEAR, CUBE_TRACTION } cube_test;
 
@@ -11,31 +12,36 @@ extern const pbd_param cube_params[];
 
 /* What the case keeps for measuring. */
 typedef struct cube_detail {
-    double *reference; /* displacements of FEM, particles x 3, m; NULL for reference=none */
+    double *reference;   /* displacements of FEM, particles x 3, m; NULL for reference=none */
+    double compliance;   /* of that FEM: dimensionless, see cube.c */
+    fem_reference limit; /* of the compliance, as the mesh becomes fine */
     size_t top_count;
     uint32_t *top; /* particles of the loaded face */
 } cube_detail;
 
 /* Builds mesh, loads and the reference: linear FEM on the same mesh, whose loads are scaled until its loaded nodes move
- * by the wanted mean displacement. */
-pbd_status cube_build(cube_test test, const pbd_values *values, pbd_setup *setup);
-/* Records displacement_error, displacement_ratio, stiffness_ratio (after projection and before) and shapes. */
+ * by the wanted mean displacement. `limits`: the table of compliances, cases/cube_torsion/reference.md. */
+pbd_status cube_build(cube_test test, const char *limits, const pbd_values *values, pbd_setup *setup);
+/* Records displacement_error, displacement_ratio, stiffness_ratio (after projection and before), the reference's own
+ * error, and shapes. */
 pbd_status cube_measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder);
 void cube_free_detail(void *detail);
 
-/* The three cases differ in their load alone. */
-#define PBD_CUBE_CASE(NAME, TEST, SUMMARY)                                                                          \
-    static pbd_status build(const pbd_values *values, pbd_setup *setup) { return cube_build(TEST, values, setup); } \
-    const pbd_case pbd_case_##NAME = {                                                                              \
-        .name = #NAME,                                                                                              \
-        .summary = SUMMARY ", its base fixed, against linear FEM on the same mesh",                                 \
-        .source = "rodero2016 section 5.2, Figure 6",                                                               \
-        .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES,                                                          \
-        .params = cube_params,                                                                                      \
-        .detail_bytes = sizeof(cube_detail),                                                                        \
-        .build = build,                                                                                             \
-        .measure = cube_measure,                                                                                    \
-        .free_detail = cube_free_detail,                                                                            \
+/* The three cases differ in their load alone. Each includes its table, NAME_reference.h. */
+#define PBD_CUBE_CASE(NAME, TEST, SUMMARY)                                          \
+    static pbd_status build(const pbd_values *values, pbd_setup *setup) {           \
+        return cube_build(TEST, pbd_##NAME##_reference, values, setup);             \
+    }                                                                               \
+    const pbd_case pbd_case_##NAME = {                                              \
+        .name = #NAME,                                                              \
+        .summary = SUMMARY ", its base fixed, against linear FEM on the same mesh", \
+        .source = "rodero2016 section 5.2, Figure 6",                               \
+        .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES,                          \
+        .params = cube_params,                                                      \
+        .detail_bytes = sizeof(cube_detail),                                        \
+        .build = build,                                                             \
+        .measure = cube_measure,                                                    \
+        .free_detail = cube_free_detail,                                            \
     };
 
 /* A box of cells[0] x cells[1] x cells[2] hexahedra with edges size[], its base (z = 0) held, no forces. density 0: 1
