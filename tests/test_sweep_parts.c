@@ -390,6 +390,18 @@ static void copy(const char *from, const char *to) {
     assert_int_equal(system(command), 0);
 }
 
+/* A file's name stands in job scripts, where a newline would begin a line of its own. */
+static void names_that_job_scripts_cannot_hold_are_refused(void **state) {
+    (void)state;
+    static const char *const names[] = {"a\necho planted.yaml", "a\"b.yaml", "a\\b.yaml"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        write_text(names[i], "runs:\n  - {name: a, case: hex_fit, method: pbd_distance, threads: 1}\n");
+        sweep_says(2, "unnamed", WORDS("plan", in_workplace(names[i])),
+                   "the name of the sweep's file holds a control character, a quote or a backslash");
+        assert_int_not_equal(access(in_workplace("unnamed"), F_OK), 0);
+    }
+}
+
 /* Cut short; a changed number; another sweep's; a store that is no shard; something else altogether. */
 static void bad_files_are_named_and_left_aside(void **state) {
     (void)state;
@@ -555,6 +567,7 @@ int main(void) {
         cmocka_unit_test(what_is_killed_publishes_nothing),
         cmocka_unit_test(twins_count_once),
         cmocka_unit_test(bad_files_are_named_and_left_aside),
+        cmocka_unit_test(names_that_job_scripts_cannot_hold_are_refused),
         cmocka_unit_test(manifests_are_frozen),
         cmocka_unit_test(manifests_belong_to_their_build),
         cmocka_unit_test(refused_runs_are_told_of),
