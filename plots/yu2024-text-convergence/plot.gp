@@ -41,7 +41,7 @@ set ylabel 'over the start'
 set xrange [0:*]
 set yrange [*:*]
 set xtics auto
-set key center right
+set key at graph 0.97, 0.75 right top
 file = data . '/uneven.tsv'
 plot file using 1:2 with linespoints ls 1 title 'E = 10^5 Pa', '' using 1:3 with linespoints ls 2 title 'E = 10^7 Pa'
 unset multiplot
