@@ -418,9 +418,11 @@ typedef enum pbd_field {
     PBD_MEAN_STRESS,           /* 9, Pa: first Piola-Kirchhoff stress, row by row, mean over the volume at rest */
     PBD_PRESSURES,             /* particles, Pa: of liquid, by the multipliers of the last step; 0 of other matter */
     PBD_EXCHANGE,              /* particles x 3, N s: impulses exchanged between liquid and continuum */
-    PBD_COLLIDER_SUMS, /* 5, where a collider of the scene moves: work of the colliders on particles, J; its part that
-                          contact dissipated, J; their impulse, N s, three. From creation or `load` on */
-    PBD_INTERNAL_ENERGY /* 1, J: of matter whose energy is that of an equation of state, which is the method's */
+    PBD_COLLIDER_SUMS,   /* 5, where a collider of the scene moves: work of the colliders on particles, J; its part that
+                            contact dissipated, J; their impulse, N s, three. From creation or `load` on */
+    PBD_INTERNAL_ENERGY, /* 1, J: of matter whose energy is that of an equation of state, which is the method's */
+    PBD_PLASTIC_DISSIPATION /* 1, J, where matter flows: what return mappings dissipated, in steps that are
+                               recorded (pbd_records), from creation or `load` on */
 } pbd_field;
 
 /* Elements with nodes beyond the scene's particles, which come first in their order. Elements are those of the scene's

@@ -57,6 +57,7 @@ mutant(residual_xpbi xpbi_limits methods/xpbi/xpbi_constraint_kernels.h "h = at.
 
 set(flow methods/physics/matter/flow)
 header_mutant(flow_cone_sign flow_rules ${flow}/drucker_prager.h "e.norm + r->slope * trace" "e.norm - r->slope * trace")
+header_mutant(flow_dissipation_half flow_rules ${flow}.h "2 * mu * V(vec3_dot)(e, plastic)" "mu * V(vec3_dot)(e, plastic)")
 header_mutant(flow_gain_sign flow_rules ${flow}/drucker_prager.h "gain + trace, gain - back" "gain + trace, gain + back")
 header_mutant(flow_hardening_sign flow_rules ${flow}/nacc.h "t.log_j - K(0.5) * V(real_log)(square)" "K(0.5) * V(real_log)(square) - t.log_j")
 

@@ -332,6 +332,26 @@ static void a_press_is_balanced(void **state) {
     forget(&answer);
 }
 
+/* A drop that flows on the floor: what is left of its energy and what the flow rule dissipated is never more than it
+ * had, and the rule dissipated a fifth of it. 1e-6: rounding of the energies. */
+static void plastic_dissipation_is_not_above_the_energy(void **state) {
+    (void)state;
+    static const char *const methods[] = {"xpbi", "mpm"};
+    for (int k = 0; k < 2; k++) {
+        const char *store = fresh("balance-plastic.db");
+        told answer = tell("run", "goo_drop", "-m", methods[k], "-p", k == 0 ? "f32" : "f64", "-s", "particles=200",
+                           "-s", "flow=herschel_bulkley", "-s", "duration=0.1", "--db", store, "-q");
+        expect_code(answer, 0);
+        forget(&answer);
+        assert_sql(store,
+                   "WITH e AS (SELECT i, sum(CASE WHEN component IN ('kinetic', 'elastic', 'potential', "
+                   "'plastic_dissipation') THEN value END) AS j FROM series_point WHERE name = 'energy_balance' GROUP "
+                   "BY i), start AS (SELECT j FROM e WHERE i = 0) SELECT max(e.j) <= (1 + 1e-6) * start.j AND (SELECT "
+                   "value FROM metric WHERE name = 'plastic_dissipation') > 0.2 * start.j FROM e, start",
+                   "1");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_fall_gains_nothing),
@@ -345,6 +365,7 @@ int main(void) {
         cmocka_unit_test(triangles_are_membranes),
         cmocka_unit_test(a_run_that_gains_is_unphysical),
         cmocka_unit_test(a_press_is_balanced),
+        cmocka_unit_test(plastic_dissipation_is_not_above_the_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -303,6 +303,23 @@ static void test_dissipation_is_never_negative(void **state) {
     }
 }
 
+/* tau : D^p of a return in one step. mu = 1; von Mises: |tau| = sqrt(2/3) 0.1 along the deviator, of which |tau|/2 is
+ * left of 0.2 sqrt 2. Drucker-Prager: the deviators of (0.39, -0.41, -0.01) before and after, +-0.4 and +-a; tau = 2 e
+ * dev, and its trace does no work. */
+static void test_dissipation_by_hand(void **state) {
+    (void)state;
+    flow_material m = {.E = 2.6, .nu = 0.3, .yield_stress = 0.1};
+    flowed_matrix to = flow_diagonal(FLOW_von_mises, &m, exp(0.2), exp(-0.2), 1, 0);
+    const double tau = sqrt(2.0 / 3) * 0.1;
+    check_near("von_mises", flow_dissipated(1, 1.5, to.from, to.to), tau * (0.2 * sqrt(2) - tau / 2), 1e-15);
+    to = flow_diagonal(FLOW_von_mises, &m, exp(0.01), exp(-0.01), 1, 0);
+    check_near("elastic", flow_dissipated(1, 1.5, to.from, to.to), 0, 0);
+    m = (flow_material){.E = 2.8, .nu = 0.4, .friction_angle = 30};
+    to = flow_diagonal(FLOW_drucker_prager, &m, exp(0.39), exp(-0.41), exp(-0.01), 0);
+    const double a = sqrt(2.0 / 3) * 0.4 * 7 * 0.03 / sqrt(2);
+    check_near("drucker_prager", flow_dissipated(1, 4, to.from, to.to), 4 * a * (0.4 - a), 1e-15);
+}
+
 /* Turning the body turns what comes back; turning the material before does too. */
 static void test_rotations(void **state) {
     (void)state;
@@ -418,6 +435,7 @@ int main(void) {
         cmocka_unit_test(test_herschel_bulkley_solves_its_step),
         cmocka_unit_test(test_herschel_bulkley_limits),
         cmocka_unit_test(test_dissipation_is_never_negative),
+        cmocka_unit_test(test_dissipation_by_hand),
         cmocka_unit_test(test_rotations),
         cmocka_unit_test(test_units_do_not_matter),
         cmocka_unit_test(test_printed_nacc_moves_on),

@@ -15,6 +15,7 @@ static const double ROUNDINGS = 64;
 typedef struct balance_sample {
     double time, kinetic, elastic, potential, work; /* s, J; work: of forces and colliders */
     double pushed, dissipated;                      /* J: of it, by colliders; of that, dissipated in contact */
+    double plastic;                                 /* J: dissipated by flow rules */
 } balance_sample;
 
 /* PBD_COLLIDER_SUMS. */
@@ -29,6 +30,7 @@ struct pbd_balance {
     bool free;                 /* no held particle, no unknown impulse of colliders, no damping: momentum is balanced */
     bool walled, driven;       /* by colliders; some of them move */
     bool summed;               /* the method sums their work */
+    bool flows;                /* and what flow rules dissipate */
     bool forced;               /* by forces other than gravity */
     double dt, resolved, mass; /* s; m: what the precision resolves of a position; kg */
     long stride, step, sampled; /* steps; the last that was asked about, the last that was sampled */
@@ -225,6 +227,15 @@ static pbd_status read_colliders(pbd_balance *b, const void *state, collider_tot
     return pbd_ok();
 }
 
+/* What flow rules dissipated since the first sample. */
+static pbd_status read_plastic(pbd_balance *b, const void *state, double *out) {
+    *out = 0;
+    if (b->samples > 0 && !b->flows) return pbd_ok();
+    const pbd_status status = b->method->read(state, PBD_PLASTIC_DISSIPATION, out);
+    b->flows = status.code != PBD_NOT_SUPPORTED;
+    return b->flows ? status : pbd_ok();
+}
+
 pbd_status pbd_balance_sample(pbd_balance *b, const void *state) {
     const size_t n = 3 * b->scene->particles.count;
     const double time = (double)b->step * b->dt, before = (double)b->sampled * b->dt;
@@ -244,8 +255,10 @@ pbd_status pbd_balance_sample(pbd_balance *b, const void *state) {
     if (!b->force_ended) b->worked = m.forced;
     b->force_ended |= forces_end_with(b, b->step);
     PBD_TRY(read_colliders(b, state, &walls));
-    const balance_sample now = {time,       m.kinetic,       elastic.low, m.potential, b->worked + walls.work,
-                                walls.work, walls.dissipated};
+    double plastic;
+    PBD_TRY(read_plastic(b, state, &plastic));
+    const balance_sample now = {time,       m.kinetic,        elastic.low, m.potential, b->worked + walls.work,
+                                walls.work, walls.dissipated, plastic};
     const bool first = b->samples == 0, restarted = first || (!b->summed && walls_moved(b->scene, before, time));
     b->free &= !b->walled || b->summed;
     for (int d = 0; d < 3 && first; d++) {
@@ -291,6 +304,10 @@ static void record_energies(const pbd_balance *b, pbd_recorder *recorder) {
     pbd_series(recorder, "energy_balance", "elastic", "J", &b->sample->elastic, b->samples, stride);
     pbd_series(recorder, "energy_balance", "potential", "J", &b->sample->potential, b->samples, stride);
     pbd_series(recorder, "energy_balance", "work", "J", &b->sample->work, b->samples, stride);
+    if (b->flows) {
+        pbd_series(recorder, "energy_balance", "plastic_dissipation", "J", &b->sample->plastic, b->samples, stride);
+        pbd_metric(recorder, "plastic_dissipation", "J", PBD_STATE, b->sample[b->samples - 1].plastic);
+    }
     if (!b->summed) return;
     pbd_series(recorder, "energy_balance", "collider_work", "J", &b->sample->pushed, b->samples, stride);
     pbd_series(recorder, "energy_balance", "contact_dissipation", "J", &b->sample->dissipated, b->samples, stride);

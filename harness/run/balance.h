@@ -12,6 +12,7 @@
  * What is not known of Psi is left out (scene_energy.h), so that energy_gain is never too large by it. Held particles
  * do no work, as they stand still. Where a collider moves, its work is what the method summed (PBD_COLLIDER_SUMS:
  * collider_work, contact_dissipation); if the method sums nothing, the balance starts again when colliders stand still.
+ * What flow rules dissipate is recorded where the method sums it (PBD_PLASTIC_DISSIPATION: plastic_dissipation).
  * Energies below those of a start that is tolerated as rest are not judged. Momentum is judged in scenes without held
  * particles where no velocity is damped, and where colliders are, only the linear one and if one of them moves. */
 #ifndef PBD_BALANCE_H

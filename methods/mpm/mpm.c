@@ -50,6 +50,7 @@ typedef struct mpm {
     collider_poses colliders;
     /* Device. */
     real *rows, *load, *column, *seen;
+    real *plastic; /* by particle, J: dissipated by the flow rule; NULL: elastic */
     uint32_t *key, *slot;
     size_t stride;
     /* Device, with room for `cells`. */
@@ -64,6 +65,7 @@ typedef struct mpm {
 static size_t arrays_of(const mpm *s, device_array *row) {
     const size_t n = s->particles;
     const device_array rows[] = {DEVICE_SAVED(s->rows, 4 * MPM_ROWS * n),
+                                 DEVICE_SAVED(s->plastic, s->material.flow ? n : 0),
                                  HOST_SAVED(s->time),
                                  HOST_SAVED(s->stressed),
                                  DEVICE_ARRAY(s->load, s->forced ? 4 * n : 0),
@@ -354,6 +356,7 @@ static pbd_status flow_by(mpm *s, double dt, bool flow) {
     args.hardens = flow_hardens(&s->material);
     args.rule = flow_rule_of(&s->material, dt);
     args.flows = flow && args.flows;
+    args.plastic = args.flows && pbd_records(s->recorder) ? s->plastic : NULL;
     return PBD_RUN(s->exec, flow_and_stress, s->particles, &args);
 }
 
@@ -410,6 +413,10 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     static const size_t stretch[] = {F, F + 3, F + 6, F + 1, F + 4, F + 7, F + 2, F + 5, F + 8}; /* to row by row */
     const mpm *s = state;
     if (field == PBD_COLLIDER_SUMS) return collider_sums_read(&s->colliders, out);
+    if (field == PBD_PLASTIC_DISSIPATION && s->plastic) {
+        *out = 0;
+        return device_blocks_take(s->exec, s->plastic, s->particles, 1, 0, out);
+    }
     const size_t *column = field == PBD_POSITIONS               ? place
                            : field == PBD_VELOCITIES            ? motion
                            : field == PBD_DEFORMATION_GRADIENTS ? stretch

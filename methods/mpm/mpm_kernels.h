@@ -454,6 +454,7 @@ typedef struct mpm_stress_args {
     real *rows;
     real mu, lambda; /* Pa */
     real scale;      /* -4 dt/dx, s/m */
+    real *plastic;   /* by particle, J: sum of plastic dissipation; NULL: not summed */
     int flows, hardens;
     flow_rule rule;
 } mpm_stress_args;
@@ -472,6 +473,11 @@ PBD_BATCH_OF(flow_and_stress, mpm_stress_args, i, count, (28 + 28) * sizeof(real
     if (a->flows) {
         mpm_load(a->rows, MPM_MOTION, 1, index, count, motion);
         const vflowed to = vflow_stretches(&a->rule, s, motion[3]);
+        if (a->plastic) {
+            const vreal size = affine[MPM_VOLUME] * vflow_hardening(&a->rule, to.state);
+            const vreal lost = size * vflow_dissipated(a->mu, a->lambda, s, to.s);
+            batch_store(a->plastic, i, count, batch_load(a->plastic, i, count) + lost);
+        }
         s = to.s;
         motion[3] = to.state;
         const vmat3 old = mpm_matrix(stretch), moved = vsvd3_with(parts, s);

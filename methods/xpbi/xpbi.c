@@ -288,9 +288,17 @@ static pbd_status read_colliders(const xpbi *s, double out[COLLIDER_SUMS]) {
     return pbd_ok();
 }
 
+static pbd_status read_plastic(const xpbi *s, double *out) {
+    *out = 0;
+    PBD_TRY(device_blocks_take(s->run.exec, s->plastic, s->particles, 1, 0, out));
+    *out *= s->unit;
+    return pbd_ok();
+}
+
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const xpbi *s = state;
     if (field == PBD_COLLIDER_SUMS) return read_colliders(s, out);
+    if (field == PBD_PLASTIC_DISSIPATION && s->plastic) return read_plastic(s, out);
     if (!s->cloth.cloth) return read_particles(s, field, out);
     pbd_arena a PBD_ARENA;
     double *rest = pbd_new(&a, double, 9 * s->particles);

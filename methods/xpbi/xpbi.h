@@ -110,7 +110,8 @@ typedef struct xpbi {
     /* Device. */
     xpbi_layout layout;
     xpbi_particles now, other; /* other: target of a sort; other.v also holds corrections and smoothed velocities */
-    real *rest; /* kernel=rest: rows of positions at rest and V^0, in the order of `now`; NULL: kernel=current */
+    real *rest;    /* kernel=rest: rows of positions at rest and V^0, in the order of `now`; NULL: kernel=current */
+    real *plastic; /* by scene index, in units of `unit` m^3: dissipated by the flow rule; NULL: elastic */
     real *block;
     uint32_t *note;
     real *clearance; /* by particle: clearance to colliders, m; NULL: no colliders */

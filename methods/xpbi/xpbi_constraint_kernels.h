@@ -473,8 +473,9 @@ typedef struct xpbi_end_args {
     const real *v;     /* velocities for the update of F */
     const real *carry; /* velocities for the update of x */
     real *smooth;      /* smoothed velocities */
+    real *plastic;     /* by scene index, in units of u m^3: sum of plastic dissipation; NULL: not summed */
     flow_rule rule;
-    real xsph, dt;
+    real xsph, dt, mu, lambda;
     int flows, elastic_volume, start; /* start: F from the gradient of the displacement v; positions stay */
 } xpbi_end_args;
 
@@ -507,7 +508,13 @@ PBD_BATCH_OVER(xpbi_advance, xpbi_end_args, first, count, 49 * sizeof(real) + 8,
     vflowed_matrix to;
     to.f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
     to.state = xpbi_entry(&a->s, slice, lane, XPBI_STATE);
-    if (a->flows) to = vflow_matrix(&a->rule, to.f, to.state);
+    real plastic[PBD_BATCH] = {0};
+    if (a->flows) {
+        to = vflow_matrix(&a->rule, to.f, to.state);
+        if (a->plastic)
+            batch_store(plastic, 0, PBD_BATCH,
+                        vflow_hardening(&a->rule, to.state) * vflow_dissipated(a->mu, a->lambda, to.from, to.to));
+    }
     /* Bounds the change of volume in a step, for det B <= 0 too. */
     const vreal grown = vreal_min(vreal_max(vmat3_det(b), vreal_set((real)0.5)), vreal_set(2));
     const vreal elastic = vmat3_det(to.f);
@@ -531,6 +538,7 @@ PBD_BATCH_OVER(xpbi_advance, xpbi_end_args, first, count, 49 * sizeof(real) + 8,
         body[7] = j > least ? (j < most ? j : most) : least;
         body[11] = state[i];
         x[3] = body[3] * body[7];
+        if (a->plastic) a->plastic[a->p.id[p]] += body[3] * plastic[i];
         if (a->start) continue;
         for (size_t d = 0; d < 3; d++) x[d] += a->dt * v[d];
     }

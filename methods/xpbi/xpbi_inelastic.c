@@ -30,6 +30,7 @@ static size_t arrays_of(const void *self, device_array *row) {
                                  DEVICE_ARRAY(s->other.load, load),
                                  DEVICE_ARRAY(s->other.stray, stray),
                                  DEVICE_ARRAY(s->other.id, n),
+                                 DEVICE_SAVED(s->plastic, s->material.flow ? s->particles : 0),
                                  DEVICE_ARRAY(s->rest, s->set.kernel == kernel_rest ? 4 * n : 0),
                                  DEVICE_ARRAY(s->block, XPBI_MEASURED * xpbi_blocks_of(s->particles)),
                                  DEVICE_ARRAY(s->note, n),
@@ -265,6 +266,8 @@ static xpbi_end_args end_args(const xpbi *s, double dt) {
                            .rule = rule_of(s, dt),
                            .xsph = (real)s->set.xsph,
                            .dt = (real)dt,
+                           .mu = (real)s->mu,
+                           .lambda = (real)s->lambda,
                            .flows = s->material.flow && s->set.plasticity != plasticity_none,
                            .elastic_volume = s->set.volume == volume_elastic};
 }
@@ -298,6 +301,7 @@ static pbd_status update_state(xpbi *s, double dt) {
     if (s->set.deformation == deformation_before_xsph && s->set.xsph > 0)
         args.v = s->other.v; /* velocities before smoothing */
     if (s->separation.position_correction == position_correction_shift) args.carry = s->other.v;
+    if (args.flows && pbd_records(s->run.recorder)) args.plastic = s->plastic;
     const xpbi_drift_args drift = {s->now.x, s->now.v, s->continuum, (real)dt};
     PBD_TRY(PBD_RUN(s->run.exec, xpbi_advance, xpbi_slots_of(s), s->layout.all, &args));
     return PBD_RUN(s->run.exec, xpbi_drift, s->particles - s->continuum, &drift);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "methods/physics/matter/flow.def"
+#include "methods/physics/matter/strain.h"
 
 #define FLOW_LEAST_STRETCH 1e-4
 
@@ -71,6 +72,7 @@ PBD_FN flow_rule flow_rule_make(int kind, double E, double nu, const double *val
 typedef struct V(flowed_matrix) {
     V(mat3) f;
     V(real) state;
+    V(vec3) from, to; /* stretches before and after; equal where nothing flows */
 } V(flowed_matrix);
 
 PBD_FN V(flowed) V(flow_by_kind)(const flow_rule *r, V(vec3) s, V(real) state) {
@@ -130,7 +132,19 @@ PBD_FN V(flowed_matrix) V(flow_matrix)(const flow_rule *r, V(mat3) f, V(real) st
     out.f.y = V(vec3_where)(to.moved, moved.y, f.y);
     out.f.z = V(vec3_where)(to.moved, moved.z, f.z);
     out.state = to.state;
+    out.from = parts.s;
+    out.to = to.s;
     return out;
+}
+
+/* Plastic dissipation of a return mapping, in units of the moduli: tau(to) : (log from - log to) with the stress tau of
+ * the Hencky law that acts after it, as backward Euler integrates tau : D^p (Simo and Hughes 1998, 3.6). At least
+ * FLOW_LEAST_STRETCH counts of a stretch. */
+PBD_FN V(real) V(flow_dissipated)(real mu, real lambda, V(vec3) from, V(vec3) to) {
+    const V(real) least = V(real_set)((real)FLOW_LEAST_STRETCH);
+    const V(vec3) e = V(vec3_log)(V(vec3_at_least)(to, least));
+    const V(vec3) plastic = V(vec3_sub)(V(vec3_log)(V(vec3_at_least)(from, least)), e);
+    return 2 * mu * V(vec3_dot)(e, plastic) + lambda * V(vec3_sum)(e) * V(vec3_sum)(plastic);
 }
 
 #endif
