@@ -1,7 +1,7 @@
 load style
 set output out . '/yu2024-fig14.png'
 set terminal pngcairo size 1500,980 font 'DejaVu Sans,14'
-set multiplot layout 2,3 margins 0.06,0.985,0.075,0.95 spacing 0.07,0.13
+set multiplot layout 2,3 margins 0.085,0.985,0.075,0.95 spacing 0.075,0.13
 moduli = '10^4 10^5 10^6'
 set logscale y
 set format y '10^{%L}'
