@@ -1,7 +1,7 @@
 load style
 set output out . '/desbrun1996-fig3.png'
 set terminal pngcairo size 1300,560 font 'DejaVu Sans,14'
-set multiplot layout 1,2 margins 0.07,0.985,0.13,0.9 spacing 0.09,0.1
+set multiplot layout 1,2 margins 0.085,0.985,0.13,0.9 spacing 0.09,0.1
 set xlabel 'distance / h'
 set ylabel 'force, k m/h'
 set xrange [0:2.2]

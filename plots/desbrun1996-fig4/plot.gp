@@ -17,7 +17,7 @@ set yrange [-1:11]
 set size ratio -1
 set xlabel 'x, m'
 set ylabel 'y, m'
-set multiplot layout 2,3 margins 0.045,0.895,0.1,0.89 spacing 0.045,0.16 title 'A rigid tool cuts 80 smoothed particles: density in grey, line where it is 2 m W(h)' . quick
+set multiplot layout 2,3 margins 0.06,0.895,0.1,0.89 spacing 0.06,0.16 title 'A rigid tool cuts 80 smoothed particles: density in grey, line where it is 2 m W(h)' . quick
 do for [f=1:frames] {
     if (f == 3) {
         set colorbox user origin 0.912,0.3 size 0.012,0.4

@@ -11,7 +11,7 @@ set yrange [-1:14]
 set size ratio -1
 set xlabel 'x, m'
 set ylabel 'y, m'
-set multiplot layout 2,3 margins 0.05,0.985,0.1,0.87 spacing 0.05,0.2 title 'A drop of 80 smoothed particles falls: line where the density is 2 m W(h)' . quick
+set multiplot layout 2,3 margins 0.06,0.985,0.12,0.87 spacing 0.06,0.2 title 'A drop of 80 smoothed particles falls: line where the density is 2 m W(h)' . quick
 do for [f=1:frames] {
     set title sprintf('t = %.1f s', time[f])
     set arrow 1 from -16,-0.5 to 16,-0.5 nohead lw 2 lc rgb 'gray30'

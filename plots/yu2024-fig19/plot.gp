@@ -16,9 +16,9 @@ do for [row=0:2] {
     set title name[2 * row + col] . quick
     plot data . '/slices.tsv' using ($1 == 2 * row + col - 1 ? $2 : NaN):3 with points pt 7 ps 0.9 lc rgb '#6f8fb0'
   }
-  set title 'height of the largest piece over the diameter' . quick
+  set title 'the largest piece' . quick
   set xlabel 'time, s'
-  set ylabel ''
+  set ylabel 'height over the diameter'
   set xrange [0:*]
   set yrange [0:1.3]
   set xtics 0.05

@@ -15,7 +15,7 @@ do for [k=1:3] {
 }
 set title '(d) reach of 99 % of the mass over its start' . quick
 set xlabel 'time, s'
-set ylabel ''
+set ylabel 'reach over the start'
 set xrange [0:*]
 set yrange [0.8:2.4]
 set ytics auto
