@@ -42,10 +42,11 @@ static bool gives_radius(const pbd_values *values) {
 }
 
 pbd_status pbd_case_build(const pbd_case *c, const pbd_values *values, pbd_setup *setup) {
-    *setup = (pbd_setup){.scene.bytes = sizeof setup->scene};
+    *setup = (pbd_setup){.scene.bytes = sizeof setup->scene, .radius_share = 1};
     if (c->detail_bytes > 0 && !(setup->detail = calloc(1, c->detail_bytes))) return pbd_no_memory();
     pbd_status status = c->build(values, setup);
-    if (status.code == PBD_OK) status = clearance_keep(&setup->scene, !gives_radius(values));
+    if (status.code == PBD_OK)
+        status = clearance_keep(&setup->scene, gives_radius(values) ? NULL : &setup->radius_share);
     setup->scene.solved = setup->scene.duration == 0 && setup->settle.window == 0;
     if (status.code != PBD_OK) pbd_case_free(c, setup);
     return status;

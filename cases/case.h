@@ -22,6 +22,7 @@ typedef struct pbd_setup {
     pbd_scene scene;
     pbd_settle settle;    /* scene.duration 0, and window > 0: by moving until rest, not by `solve` */
     double observe_every; /* s: how often `observe` is called in a scene that moves; 0: never */
+    double radius_share;  /* of the case's contact radii that is left, so that nothing starts in a collider; 1: all */
     void *detail;         /* the case's own: detail_bytes */
     double dt;            /* s: time step of a scene that moves; set by the harness before the first step */
 } pbd_setup;

@@ -359,10 +359,11 @@ typedef struct pbd_recorder pbd_recorder;
 /* The kind of a metric, by which comparisons, tables and history select metrics, never by names. */
 typedef enum pbd_kind {
     PBD_STATE,   /* describes the result; no value is better than another */
-    PBD_ERROR,   /* lower is better; two builds must agree on it before their times are compared */
+    PBD_ERROR,   /* distance from a known answer: lower is better */
     PBD_QUALITY, /* higher is better */
     PBD_COST,    /* time, memory, bytes, operations: lower is better; not part of a comparison of results */
-    PBD_COUNT    /* of pbd_count: exact, and equal in two builds that compute the same */
+    PBD_COUNT,   /* of pbd_count: exact, and equal in two builds that compute the same */
+    PBD_FLAW     /* what should not be, such as particles lost or a penetration: lower is better, and 0 is no proof */
 } pbd_kind;
 
 /* A number of the run; a second call with the same name replaces it. */

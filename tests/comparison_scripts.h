@@ -41,10 +41,11 @@ typedef struct saying {
     double error;
     long steps, launches;
     int threads;
-    double instructions; /* of a solve; 0: not counted */
+    double instructions;       /* of a solve; 0: not counted */
+    const char *method, *kind; /* of tip_error */
 } saying;
 
-static const saying plain = {"cell", "f64", "ok", 0.25, 12, 100, 1, 0};
+static const saying plain = {"cell", "f64", "ok", 0.25, 12, 100, 1, 0, "fake", "error"};
 
 UNUSED static void say(FILE *out, const saying *s, double cpu, double wall) {
     char instructions[120] = "";
@@ -52,16 +53,18 @@ UNUSED static void say(FILE *out, const saying *s, double cpu, double wall) {
         snprintf(instructions, sizeof instructions,
                  "\"solve_instructions\":{\"value\":%.17e,\"unit\":\"1\",\"direction\":\"lower\",\"kind\":\"cost\"},",
                  s->instructions);
-    fprintf(out,
-            "{\"run_id\":\"\",\"cell_id\":\"%s\",\"backend\":\"cpu\",\"precision\":\"%s\",\"threads\":%d,"
-            "\"state\":\"%s\",\"says\":\"\",\"metrics\":{"
-            "\"tip_error\":{\"value\":%.17e,\"unit\":\"1\",\"direction\":\"lower\"},"
-            "\"tip\":{\"value\":2.5,\"unit\":\"m\",\"direction\":\"neutral\"},"
-            "\"steps\":{\"value\":%ld,\"unit\":\"1\",\"direction\":\"neutral\"},"
-            "\"kernel_launches\":{\"value\":%ld,\"unit\":\"1\",\"direction\":\"neutral\"},"
-            "%s\"solve_cpu\":{\"value\":%.17e,\"unit\":\"s\",\"direction\":\"lower\"},"
-            "\"solve_wall\":{\"value\":%.17e,\"unit\":\"s\",\"direction\":\"lower\"}},\"timing\":{}}\n",
-            s->cell, s->precision, s->threads, s->state, s->error, s->steps, s->launches, instructions, cpu, wall);
+    fprintf(
+        out,
+        "{\"run_id\":\"\",\"cell_id\":\"%s\",\"method\":\"%s\",\"backend\":\"cpu\",\"precision\":\"%s\",\"threads\":%d,"
+        "\"state\":\"%s\",\"says\":\"\",\"metrics\":{"
+        "\"tip_error\":{\"value\":%.17e,\"unit\":\"1\",\"direction\":\"lower\",\"kind\":\"%s\"},"
+        "\"tip\":{\"value\":2.5,\"unit\":\"m\",\"direction\":\"neutral\"},"
+        "\"steps\":{\"value\":%ld,\"unit\":\"1\",\"direction\":\"neutral\"},"
+        "\"kernel_launches\":{\"value\":%ld,\"unit\":\"1\",\"direction\":\"neutral\"},"
+        "%s\"solve_cpu\":{\"value\":%.17e,\"unit\":\"s\",\"direction\":\"lower\"},"
+        "\"solve_wall\":{\"value\":%.17e,\"unit\":\"s\",\"direction\":\"lower\"}},\"timing\":{}}\n",
+        s->cell, s->method, s->precision, s->threads, s->state, s->error, s->kind, s->steps, s->launches, instructions,
+        cpu, wall);
 }
 
 UNUSED static FILE *open_file(const char *name, const char *mode) {

@@ -237,7 +237,7 @@ typedef struct recorded {
 static double recorded_metric(const pbd_result *r, const char *name) {
     for (size_t i = 0; i < r->metrics; i++) {
         if (strcmp(r->metric[i].name, name) != 0) continue;
-        assert_int_equal(r->metric[i].kind, PBD_ERROR);
+        assert_int_equal(r->metric[i].kind, PBD_FLAW);
         return r->metric[i].value;
     }
     return NAN;
@@ -473,7 +473,7 @@ static double torn_in(const char *sampling, const char *gravity, bool *warned) {
     assert_non_null(run);
     const json_t *torn = json_object_get(json_object_get(run, "metrics"), "torn");
     const double value = json_number_value(json_object_get(torn, "value"));
-    assert_string_equal(json_string_value(json_object_get(torn, "kind")), "error");
+    assert_string_equal(json_string_value(json_object_get(torn, "kind")), "flaw");
     *warned = strstr(answer.out, "pairs of neighbours of an elastic body are lost") != NULL;
     json_decref(run);
     forget(&answer);

@@ -399,12 +399,32 @@ static void variants_may_differ_within_tolerance(void **state) {
     expect_agreement(&plain, &same, &narrow, 1, NULL);
 }
 
+/* 5e3bc93 named a winner between methods on a case that measures no error (findings U3). */
+static void methods_need_an_error_in_common(void **state) {
+    (void)state;
+    saying a = plain, b = plain;
+    b.cell = "another";
+    b.method = "other";
+    expect_agreement(&a, &b, NULL, 0, NULL);
+    a.kind = b.kind = "flaw";
+    expect_agreement(&a, &b, NULL, 0, "no error in common that tells which is right");
+    const pbd_tolerance stated = {"tip_error", 0.5}; /* the flaw that matters */
+    expect_agreement(&a, &b, &stated, 1, NULL);
+    b.method = a.method; /* elsewhere: the same equations */
+    expect_agreement(&a, &b, NULL, 0, NULL);
+    b.cell = a.cell; /* two builds */
+    expect_agreement(&a, &b, NULL, 0, NULL);
+    b.error = 0.26; /* of which the flaws must not grow */
+    expect_agreement(&a, &b, NULL, 0, "B is worse than A: tip_error is 0.26");
+}
+
 static void tolerances_must_mean_something(void **state) {
     (void)state;
     static const struct {
         pbd_tolerance tolerance;
         const char *says;
-    } wrong[] = {{{"tip_eror", 1}, "did you mean 'tip_error'?"}, {{"tip", 1}, "it is not an error, and the store has"}};
+    } wrong[] = {{{"tip_eror", 1}, "did you mean 'tip_error'?"},
+                 {{"tip", 1}, "it is neither an error nor a flaw, and the store has"}};
     for (size_t i = 0; i < 2; i++) {
         begin_anew(NULL);
         say_times(&plain, &plain, 8, 1.1);
@@ -465,7 +485,7 @@ static void processes_that_fail_are_told_of(void **state) {
         {"hello world\n", PBD_BAD_INPUT, "prints no run (exit 0), but: hello world"},
         {"{\"run_id\": 3}\n", PBD_BAD_INPUT, "prints no run"},
         {"[1, 2]\n", PBD_BAD_INPUT, "prints no run"},
-        {"{\"run_id\":\"\",\"state\":\"ok\",\"metrics\":{}}\n", PBD_FAILED, "has no times"},
+        {"{\"run_id\":\"\",\"cell_id\":\"cell\",\"state\":\"ok\",\"metrics\":{}}\n", PBD_FAILED, "has no times"},
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         begin_anew(NULL);
@@ -522,6 +542,7 @@ int main(void) {
         cmocka_unit_test_setup(processes_are_called_alike_and_pinned, begin_anew),
         cmocka_unit_test_setup(builds_must_do_the_same, begin_anew),
         cmocka_unit_test_setup(variants_may_differ_within_tolerance, begin_anew),
+        cmocka_unit_test_setup(methods_need_an_error_in_common, begin_anew),
         cmocka_unit_test_setup(tolerances_must_mean_something, begin_anew),
         cmocka_unit_test_setup(an_arm_that_diverged_ends_it, begin_anew),
         cmocka_unit_test_setup(an_arm_that_diverges_later_ends_it_too, begin_anew),

@@ -283,6 +283,32 @@ static void test_scenes_are_clear(void **unused) {
             }
 }
 
+/* A scene whose contact radii shrink to fit its walls is another scene: with 0.37 of them sausages passed through each
+ * other. */
+static void test_sausages_keep_their_radii(void **unused) {
+    (void)unused;
+    static const char *const settings[][2] = {
+        {"particles_each=300", "sausages=1"}, {"particles_each=1000", "sausages=2"}, {"particles_each=4000", "cuts=0"}};
+    const pbd_method all = {.name = "all", .takes = ~0u};
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+        const char *const words[] = {settings[k][0], settings[k][1], NULL};
+        const pbd_case *c;
+        const pbd_method_entry *entry;
+        setup s PBD_CLEANUP(close_setup) = {0};
+        assert_int_equal(pbd_find_case("sausages", &c).code, PBD_OK);
+        assert_int_equal(pbd_find_method("fem_linear", &entry).code, PBD_OK);
+        pbd_status status = resolve(c, entry->by_precision[PBD_PRECISION_F64], words, &s);
+        if (status.code == PBD_OK) status = pbd_case_build(c, &s.of_case, &s.built);
+        if (status.code == PBD_OK) status = pbd_check_scene(&s.built.scene, &all);
+        if (status.code != PBD_OK) fail_msg("%s %s: %s", words[0], words[1], status.text);
+        assert_true(s.built.radius_share == 1);
+        double largest = 0;
+        for (size_t i = 0; i < s.built.scene.particles.count; i++)
+            largest = fmax(largest, s.built.scene.contact.radius[i]);
+        assert_true(fabs(largest / s.built.scene.particles.spacing - 0.7) < 1e-12);
+    }
+}
+
 /* ---- Refusals ---------------------------------------------------------------------------------------------------- */
 
 static void expect_refused(const char *const *words, const char *const *says) {
@@ -325,6 +351,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_moves),
         cmocka_unit_test(test_scenes_are_clear),
+        cmocka_unit_test(test_sausages_keep_their_radii),
         cmocka_unit_test(test_overlaps_are_refused),
     };
     return cmocka_run_group_tests_name("starts", tests, NULL, remove_workplace);

@@ -148,7 +148,7 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     const pbd_status status = granular_evenness(scene, x, &now);
     if (status.code == PBD_OK && isfinite(now.mean)) {
         pbd_metric(recorder, "nn_mean", "1", PBD_STATE, now.mean);
-        pbd_metric(recorder, "nn_std", "1", PBD_ERROR, now.deviation);
+        pbd_metric(recorder, "nn_std", "1", PBD_FLAW, now.deviation);
         pbd_metric(recorder, "nn_least", "1", PBD_QUALITY, now.least);
     }
     body_record_shape(scene, x, recorder);

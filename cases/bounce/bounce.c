@@ -198,7 +198,7 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     const pbd_status status = look(scene, method, state, &now);
     if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
     pbd_metric(recorder, "largest_shape_error", "1", PBD_STATE, detail->worst_shape);
-    pbd_metric(recorder, "deepest_below_floor", "m", PBD_ERROR, fmax(detail->deepest, 0));
+    pbd_metric(recorder, "deepest_below_floor", "m", PBD_FLAW, fmax(detail->deepest, 0));
     pbd_metric(recorder, "sideways_speed", "m/s", PBD_STATE, hypot(now.velocity[0], now.velocity[1]));
     if (detail->first.energy > 0 && isfinite(now.energy)) {
         pbd_metric(recorder, "energy_loss", "1", PBD_ERROR, 1 - now.energy / detail->first.energy);

@@ -147,7 +147,7 @@ static pbd_status set_walls(const pbd_values *values, const breach_detail *d, pb
 static pbd_status keep_water_at_rest(const breach_detail *d, pbd_scene *scene) {
     double *radius = scene->contact.radius;
     for (size_t i = d->sand; i < scene->particles.count; i++) radius[i] = 0.5 * scene->particles.spacing;
-    const pbd_status status = clearance_keep(scene, false);
+    const pbd_status status = clearance_keep(scene, NULL);
     for (size_t i = d->sand; i < scene->particles.count; i++) radius[i] = WATER_RADIUS * scene->particles.spacing;
     return status;
 }
@@ -376,9 +376,9 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     pbd_metric(recorder, "spacing", "m", PBD_STATE, scene->particles.spacing);
     liquid_record(&d->watch, recorder);
     if (!d->watch.looked) return pbd_ok();
-    pbd_metric(recorder, "water_compression", "1", PBD_ERROR, d->compressed);
-    pbd_metric(recorder, "most_water_compression", "1", PBD_ERROR, d->most_compressed);
-    pbd_metric(recorder, "deepest_in_walls", "m", PBD_ERROR, d->deepest);
+    pbd_metric(recorder, "water_compression", "1", PBD_FLAW, d->compressed);
+    pbd_metric(recorder, "most_water_compression", "1", PBD_FLAW, d->most_compressed);
+    pbd_metric(recorder, "deepest_in_walls", "m", PBD_FLAW, d->deepest);
     pbd_metric(recorder, "water_across", "1", PBD_STATE, d->water_across);
     pbd_metric(recorder, "sand_across", "1", PBD_STATE, d->sand_across);
     pbd_metric(recorder, "crest", "1", PBD_STATE, d->crest);

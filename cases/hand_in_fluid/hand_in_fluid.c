@@ -133,7 +133,7 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
-    pbd_metric(recorder, "deepest_in_hand", "m", PBD_ERROR, detail->deepest);
+    pbd_metric(recorder, "deepest_in_hand", "m", PBD_FLAW, detail->deepest);
     pbd_metric(recorder, "stirred_share", "1", PBD_STATE, stirred_share(scene, x));
     granular_record_slice(scene, x, recorder);
     body_record_shape(scene, x, recorder);

@@ -249,7 +249,7 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     /* The tetrahedra's strain_energy would be that of an elastic body. */
     const body_strain strain = body_strain_at(&plate, x);
     pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_QUALITY, strain.smallest_det_F);
-    pbd_metric(recorder, "inverted_tets", "1", PBD_ERROR, (double)strain.inverted);
+    pbd_metric(recorder, "inverted_tets", "1", PBD_FLAW, (double)strain.inverted);
     return pbd_ok();
 }
 

@@ -168,8 +168,8 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
     pbd_metric(recorder, "share_below", "1", PBD_STATE, detail->below);
-    pbd_metric(recorder, "most_outside_glass", "1", PBD_ERROR, (double)detail->outside);
-    pbd_metric(recorder, "deepest_in_glass", "m", PBD_ERROR, detail->deepest);
+    pbd_metric(recorder, "most_outside_glass", "1", PBD_FLAW, (double)detail->outside);
+    pbd_metric(recorder, "deepest_in_glass", "m", PBD_FLAW, detail->deepest);
     record_rate(detail, scene, recorder);
     PBD_TRY(record_heap(detail, scene, x, recorder));
     body_record_shape(scene, x, recorder);

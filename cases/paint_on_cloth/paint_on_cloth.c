@@ -280,10 +280,10 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     PBD_TRY(look_at_cloth(d, scene, x));
     show_all(d, scene, x, recorder);
     particle_record_sampling(&d->particles, 1, recorder);
-    if (d->starts) pbd_metric(recorder, "momentum_error", "1", PBD_ERROR, d->momentum);
-    pbd_metric(recorder, "penetration_max", "m", PBD_ERROR, d->deepest);
-    pbd_metric(recorder, "penetration_over_distance", "1", PBD_ERROR, d->deepest / d->distance);
-    pbd_metric(recorder, "particles_lost", "1", PBD_ERROR, (double)d->lost);
+    if (d->starts) pbd_metric(recorder, "momentum_error", "1", PBD_FLAW, d->momentum);
+    pbd_metric(recorder, "penetration_max", "m", PBD_FLAW, d->deepest);
+    pbd_metric(recorder, "penetration_over_distance", "1", PBD_FLAW, d->deepest / d->distance);
+    pbd_metric(recorder, "particles_lost", "1", PBD_FLAW, (double)d->lost);
     pbd_metric(recorder, "sag", "m", PBD_STATE, d->sag);
     return pbd_ok();
 }

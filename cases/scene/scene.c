@@ -391,7 +391,7 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     pbd_metric(recorder, "spread", "m", PBD_STATE, o.spread);
     if (d->density_start > 0)
         pbd_metric(recorder, "most_density_ratio", "1", PBD_STATE, d->density_most / d->density_start);
-    if (scene->colliders.count > 0 && d->looked) pbd_metric(recorder, "penetration", "m", PBD_ERROR, d->deepest);
+    if (scene->colliders.count > 0 && d->looked) pbd_metric(recorder, "penetration", "m", PBD_FLAW, d->deepest);
     body_record_shape(scene, x, recorder);
     if (!d->tells_velocities) return pbd_ok();
     pbd_metric(recorder, "largest_speed", "m/s", PBD_STATE, d->fastest);

@@ -38,7 +38,7 @@ void body_record_strain(const pbd_scene *scene, const double *x, pbd_recorder *r
     const body_strain strain = body_strain_at(scene, x);
     if (scene->tets.count == 0) return;
     pbd_metric(recorder, "smallest_det_F_of_tets", "1", PBD_QUALITY, strain.smallest_det_F);
-    pbd_metric(recorder, "inverted_tets", "1", PBD_ERROR, (double)strain.inverted);
+    pbd_metric(recorder, "inverted_tets", "1", PBD_FLAW, (double)strain.inverted);
     if (isfinite(strain.energy)) pbd_metric(recorder, "strain_energy", "J", PBD_STATE, strain.energy);
 }
 

@@ -148,7 +148,7 @@ static void find_share(const pbd_scene *scene, const start_wall *w, const bool *
     }
 }
 
-static pbd_status shrink_radii(pbd_scene *scene, const bool *held) {
+static pbd_status shrink_radii(pbd_scene *scene, const bool *held, double *out) {
     double share = 1, largest = 0;
     for (size_t c = 0; c < scene->colliders.count; c++) {
         start_wall wall PBD_CLEANUP(free_wall) = {0};
@@ -159,6 +159,7 @@ static pbd_status shrink_radii(pbd_scene *scene, const bool *held) {
     for (size_t i = 0; i < scene->particles.count; i++) largest = fmax(largest, radius_of(scene, i));
     if (share >= 1 - 1e-9 || share * largest < 0.1 * scene->particles.spacing) return pbd_ok();
     for (size_t i = 0; i < scene->particles.count; i++) scene->contact.radius[i] *= share;
+    *out = share;
     return pbd_ok();
 }
 
@@ -169,7 +170,7 @@ static void lift(pbd_scene *scene, double by) {
     }
 }
 
-pbd_status clearance_keep(pbd_scene *scene, bool shrink) {
+pbd_status clearance_keep(pbd_scene *scene, double *share) {
     pbd_arena a PBD_ARENA;
     if (scene->colliders.count == 0 || !(scene->particles.spacing > 0)) return pbd_ok();
     const bool *held = clearance_held(scene, &a);
@@ -185,5 +186,5 @@ pbd_status clearance_keep(pbd_scene *scene, bool shrink) {
             if (floors) lift(scene, worst.depth);
             for (int d = 0; d < 3 && !floors; d++) c->centre[d] -= worst.depth * c->axis[2][d];
         }
-    return shrink && scene->contact.radius ? shrink_radii(scene, held) : pbd_ok();
+    return share && scene->contact.radius ? shrink_radii(scene, held, share) : pbd_ok();
 }

@@ -36,9 +36,9 @@ static inline double *clearance_start(const pbd_scene *scene) {
 
 /* Removes overlaps of up to one spacing from a built scene: lattices do not fit shapes exactly, but end up to a quarter
  * of a spacing beyond them, and contact radii may exceed half a spacing. All particles are lifted off planes that face
- * up; other planes step back; and where `shrink` is set, all radii are reduced by one factor, not below a tenth of the
- * spacing, to the gaps that other colliders leave. Deeper overlaps stay, for the scene check to refuse; a scene without
- * any stays as it is, to the bit. */
-pbd_status clearance_keep(pbd_scene *scene, bool shrink);
+ * up; other planes step back; and unless `share` is NULL, all radii are reduced by one factor, *share, not below a
+ * tenth of the spacing, to the gaps that other colliders leave. Deeper overlaps stay, for the scene check to refuse; a
+ * scene without any stays as it is, to the bit. */
+pbd_status clearance_keep(pbd_scene *scene, double *share);
 
 #endif

@@ -475,18 +475,18 @@ static void tell(pbd_recorder *recorder, const char *name, const char *unit, pbd
 void granular_record(const granular_watch *w, const pbd_scene *scene, pbd_recorder *recorder) {
     if (!w->looked) return;
     tell(recorder, "nn_mean", "1", PBD_STATE, w->now.mean);
-    tell(recorder, "nn_std", "1", PBD_ERROR, w->now.deviation);
+    tell(recorder, "nn_std", "1", PBD_FLAW, w->now.deviation);
     tell(recorder, "nn_least", "1", PBD_QUALITY, w->now.least);
     tell(recorder, "nn_mean_change", "1", PBD_STATE, w->now.mean / w->start.mean);
     tell(recorder, "nn_std_change", "1", PBD_STATE, w->now.deviation - w->start.deviation);
-    tell(recorder, "density_max", "1", PBD_ERROR, w->now.density / w->start.density);
-    tell(recorder, "most_density_max", "1", PBD_ERROR, w->densest / w->start.density);
-    tell(recorder, "wide_density_max", "1", PBD_ERROR, w->wide / w->wide_start);
-    tell(recorder, "lost_particles", "1", PBD_ERROR, (double)w->lost);
-    if (scene->colliders.count > 0) tell(recorder, "deepest_in_walls", "m", PBD_ERROR, w->deepest);
+    tell(recorder, "density_max", "1", PBD_FLAW, w->now.density / w->start.density);
+    tell(recorder, "most_density_max", "1", PBD_FLAW, w->densest / w->start.density);
+    tell(recorder, "wide_density_max", "1", PBD_FLAW, w->wide / w->wide_start);
+    tell(recorder, "lost_particles", "1", PBD_FLAW, (double)w->lost);
+    if (scene->colliders.count > 0) tell(recorder, "deepest_in_walls", "m", PBD_FLAW, w->deepest);
     if (w->tells_velocities) {
         tell(recorder, "largest_speed", "m/s", PBD_STATE, w->fastest);
-        if (w->peak > 0) tell(recorder, "kinetic_energy_left", "1", PBD_ERROR, w->energy / w->peak);
+        if (w->peak > 0) tell(recorder, "kinetic_energy_left", "1", PBD_FLAW, w->energy / w->peak);
     }
     if (!w->tells_tension) return;
     tell(recorder, "largest_tension", "Pa", PBD_STATE, w->tension);

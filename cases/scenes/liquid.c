@@ -84,11 +84,11 @@ pbd_status liquid_look(liquid_watch *w, const pbd_scene *scene, const pbd_method
 }
 
 void liquid_record(const liquid_watch *w, pbd_recorder *recorder) {
-    pbd_metric(recorder, "lost_particles", "1", PBD_ERROR, (double)w->lost);
+    pbd_metric(recorder, "lost_particles", "1", PBD_FLAW, (double)w->lost);
     if (!w->looked || !w->tells_velocities) return;
     if (w->start_energy > 0) {
-        pbd_metric(recorder, "kinetic_energy_left", "1", PBD_ERROR, w->kinetic / w->start_energy);
-        pbd_metric(recorder, "energy_gained", "1", PBD_ERROR, w->most_gain);
+        pbd_metric(recorder, "kinetic_energy_left", "1", PBD_FLAW, w->kinetic / w->start_energy);
+        pbd_metric(recorder, "energy_gained", "1", PBD_FLAW, w->most_gain);
     }
     pbd_metric(recorder, "largest_speed", "m/s", PBD_STATE, w->fastest);
 }

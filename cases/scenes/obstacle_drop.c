@@ -144,9 +144,9 @@ pbd_status obstacle_drop_measure(const pbd_setup *setup, const pbd_method *metho
     PBD_TRY(body_positions(scene, method, state, &x));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
-    pbd_metric(recorder, "deepest_in_obstacle", "m", PBD_ERROR, detail->deepest);
+    pbd_metric(recorder, "deepest_in_obstacle", "m", PBD_FLAW, detail->deepest);
     if (!detail->surface.tree || detail->closed)
-        pbd_metric(recorder, "most_in_obstacle", "1", PBD_ERROR, (double)detail->inside);
+        pbd_metric(recorder, "most_in_obstacle", "1", PBD_FLAW, (double)detail->inside);
     record_spread(detail, scene, x, recorder);
     granular_record_mass(scene, x, &box, recorder);
     granular_record_slice(scene, x, recorder);

@@ -193,10 +193,10 @@ void particle_watch_record(const particle_watch *w, const pbd_scene *scene, pbd_
         if (w->peak > 0) pbd_metric(recorder, "kinetic_energy_left", "1", PBD_STATE, w->energy / w->peak);
     }
     pbd_metric(recorder, "smallest_distance", "1", PBD_QUALITY, 0.5 * w->least / w->radius);
-    pbd_metric(recorder, "overlapping_pairs", "1", PBD_ERROR, (double)w->overlaps);
-    pbd_metric(recorder, "most_overlapping_pairs", "1", PBD_ERROR, (double)w->most_overlaps);
+    pbd_metric(recorder, "overlapping_pairs", "1", PBD_FLAW, (double)w->overlaps);
+    pbd_metric(recorder, "most_overlapping_pairs", "1", PBD_FLAW, (double)w->most_overlaps);
     if (scene->colliders.count == 0) return;
-    pbd_metric(recorder, "particles_outside", "1", PBD_ERROR, (double)w->outside);
-    pbd_metric(recorder, "most_particles_outside", "1", PBD_ERROR, (double)w->most_outside);
-    pbd_metric(recorder, "deepest_in_walls", "m", PBD_ERROR, w->deepest);
+    pbd_metric(recorder, "particles_outside", "1", PBD_FLAW, (double)w->outside);
+    pbd_metric(recorder, "most_particles_outside", "1", PBD_FLAW, (double)w->most_outside);
+    pbd_metric(recorder, "deepest_in_walls", "m", PBD_FLAW, w->deepest);
 }

@@ -103,7 +103,7 @@ pbd_status sampled_measure(const pbd_setup *setup, const pbd_method *method, con
     pbd_metric(recorder, "rest_shape_error", "1", PBD_STATE, body_shape_error(scene, x));
     if (scene->colliders.count > 0) {
         size_t beyond;
-        pbd_metric(recorder, "deepest_below_floor", "m", PBD_ERROR, particle_deepest(scene, x, &beyond));
+        pbd_metric(recorder, "deepest_below_floor", "m", PBD_FLAW, particle_deepest(scene, x, &beyond));
     }
     body_record_shape(scene, x, recorder);
     if (particle_kinetic_energy(scene, method, state, &energy, &fastest).code == PBD_OK && detail->peak > 0)

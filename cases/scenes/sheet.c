@@ -189,5 +189,5 @@ void sheet_record(const sheet_strain *strain, pbd_recorder *recorder) {
     pbd_metric(recorder, "principal_angle", "deg", PBD_STATE, strain->principal_angle);
     pbd_metric(recorder, "principal_stretch", "1", PBD_STATE, strain->principal[0]);
     pbd_metric(recorder, "shear_angle", "deg", PBD_STATE, strain->shear_angle);
-    pbd_metric(recorder, "inverted_triangles", "1", PBD_ERROR, (double)strain->inverted);
+    pbd_metric(recorder, "inverted_triangles", "1", PBD_FLAW, (double)strain->inverted);
 }

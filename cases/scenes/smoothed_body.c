@@ -293,7 +293,7 @@ pbd_status smoothed_record_spread(const smoothed_matter *m, double spacing, pbd_
     for (size_t i = 0; i < n; i++) below += nearest[i] < 0.5;
     pbd_metric(recorder, "nearest_mean", "1", PBD_STATE, mean);
     pbd_metric(recorder, "nearest_deviation", "1", PBD_ERROR, sqrt(deviation));
-    pbd_metric(recorder, "clustered", "1", PBD_ERROR, (double)below / (double)n);
+    pbd_metric(recorder, "clustered", "1", PBD_FLAW, (double)below / (double)n);
     pbd_metric(recorder, "neighbours_within_2h", "1", PBD_STATE, 2 * (double)pairs.count / (double)n);
     pbd_series(recorder, "nearest", "value", "1", nearest, n, 1);
     return pbd_ok();

@@ -168,7 +168,7 @@ static pbd_status record_crater(const dive_detail *detail, const pbd_scene *scen
     if (isfinite(c.lowest))
         pbd_metric(recorder, "crater_depth", "m", PBD_STATE, detail->depth - (before - now) - c.lowest);
     pbd_metric(recorder, "surface_sunk", "m", PBD_STATE, before - now);
-    pbd_metric(recorder, "deepest_in_person", "m", PBD_ERROR, detail->deepest);
+    pbd_metric(recorder, "deepest_in_person", "m", PBD_FLAW, detail->deepest);
     return pbd_ok();
 }
 

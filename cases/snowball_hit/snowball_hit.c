@@ -119,8 +119,8 @@ static pbd_status record_splash(const hit_detail *detail, const pbd_scene *scene
         start += scene->particles.positions[3 * i + 1] * scene->particles.positions[3 * i + 1] / (double)n;
     }
     if (isfinite(square)) pbd_metric(recorder, "spread", "1", PBD_STATE, sqrt(square / start));
-    pbd_metric(recorder, "deepest_in_person", "m", PBD_ERROR, detail->deepest);
-    pbd_metric(recorder, "momentum_error_in_flight", "1", PBD_ERROR, detail->momentum_error);
+    pbd_metric(recorder, "deepest_in_person", "m", PBD_FLAW, detail->deepest);
+    pbd_metric(recorder, "momentum_error_in_flight", "1", PBD_FLAW, detail->momentum_error);
     return pbd_ok();
 }
 

@@ -124,7 +124,7 @@ static void record_extents(const pbd_setup *setup, const double *x, pbd_recorder
         }
         beyond += !(x[3 * i + 2] >= 0 && x[3 * i + 2] <= detail->gap);
     }
-    pbd_metric(recorder, "beyond_plates", "1", PBD_ERROR, (double)beyond);
+    pbd_metric(recorder, "beyond_plates", "1", PBD_FLAW, (double)beyond);
     if (!(high[0] >= low[0])) return;
     pbd_metric(recorder, "length", "1", PBD_STATE, (high[0] - low[0] + scene->particles.spacing) / detail->size);
     pbd_metric(recorder, "height", "1", PBD_STATE, (high[2] - low[2] + scene->particles.spacing) / detail->size);
@@ -140,8 +140,8 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     PBD_TRY(body_positions(scene, method, state, &x));
     PBD_TRY(look_at_pieces(scene, x, &parts));
     particle_record_sampling(&detail->particles, 1, recorder);
-    pbd_metric(recorder, "fragments", "1", PBD_ERROR, (double)parts.pieces);
-    pbd_metric(recorder, "crumbs", "1", PBD_ERROR, (double)parts.crumbs);
+    pbd_metric(recorder, "fragments", "1", PBD_FLAW, (double)parts.pieces);
+    pbd_metric(recorder, "crumbs", "1", PBD_FLAW, (double)parts.crumbs);
     pbd_metric(recorder, "largest_fragment", "1", PBD_QUALITY, (double)parts.largest / (double)scene->particles.count);
     record_extents(setup, x, recorder);
     granular_record(&detail->watch, scene, recorder);

@@ -92,10 +92,11 @@ static pbd_status check_tolerance(judging *j, int arm, const pbd_tolerance *t) {
     const pbd_metric_item *m = pbd_arm_metric(j->run[arm], t->metric);
     if (!m) return unknown_metric(j, t->metric);
     const reference_row *r = reference_of(&j->known[arm], t->metric);
-    if (!r && m->kind != PBD_ERROR)
-        return pbd_error(PBD_BAD_INPUT,
-                         "--tolerance %.60s: it is not an error, and the store has no reference of it for this case",
-                         t->metric);
+    if (!r && !pbd_is_error(m->kind))
+        return pbd_error(
+            PBD_BAD_INPUT,
+            "--tolerance %.60s: it is neither an error nor a flaw, and the store has no reference of it for this case",
+            t->metric);
     const double off = fabs(metric_value(m) - (r ? r->value : 0));
     if (j->differs->code == PBD_OK && !(off <= t->value))
         *j->differs = pbd_error(PBD_BAD_INPUT, "arm %c is outside its tolerance: %s is %s%.6g, allowed is %g",
@@ -144,7 +145,7 @@ static void compare_builds(judging *j) {
         if (has_tolerance(j, m->name)) continue;
         if (m->is_count)
             compare_count(j, m, other);
-        else if (m->kind == PBD_ERROR)
+        else if (pbd_is_error(m->kind))
             compare_error(j, m, other);
     }
 }
@@ -152,6 +153,23 @@ static void compare_builds(judging *j) {
 static bool is_same_cell(const pbd_arm_run *a, const pbd_arm_run *b) {
     if (*a->cell_id && strcmp(a->cell_id, b->cell_id) == 0) return true;
     return a->cell_today && b->cell_today && strcmp(a->cell_today, b->cell_today) == 0;
+}
+
+static bool is_same_problem(const pbd_arm_run *a, const pbd_arm_run *b) {
+    return a->problem && b->problem && strcmp(a->problem, b->problem) == 0;
+}
+
+/* Flaws do not count: a method that hardly moves has none. */
+static bool has_error(const judging *j) {
+    const pbd_arm_run *a = j->run[0], *b = j->run[1];
+    if (j->tolerances > 0) return true;
+    for (size_t i = 0; i < a->metrics; i++) {
+        const pbd_metric_item *m = &a->metric[i];
+        if (!pbd_arm_metric(b, m->name)) continue;
+        if (m->kind == PBD_ERROR || (reference_of(&j->known[0], m->name) && reference_of(&j->known[1], m->name)))
+            return true;
+    }
+    return false;
 }
 
 pbd_status pbd_judge_errors(const pbd_arm_run *a, const pbd_arm_run *b, const char *db, const pbd_tolerance *tolerance,
@@ -164,5 +182,9 @@ pbd_status pbd_judge_errors(const pbd_arm_run *a, const pbd_arm_run *b, const ch
         for (int arm = 0; arm < 2; arm++) PBD_TRY(check_tolerance(&j, arm, &tolerance[i]));
     for (int arm = 0; arm < 2; arm++) check_references(&j, arm);
     if (differs->code == PBD_OK && is_same_cell(a, b)) compare_builds(&j);
+    if (differs->code == PBD_OK && !is_same_cell(a, b) && !is_same_problem(a, b) && !has_error(&j))
+        *differs = pbd_error(PBD_BAD_INPUT,
+                             "A and B solve different equations, and report no error in common that tells which is "
+                             "right; --tolerance METRIC=VALUE states which flaw matters, and how much of it");
     return pbd_ok();
 }

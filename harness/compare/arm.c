@@ -23,6 +23,7 @@ void pbd_arm_run_free(pbd_arm_run *run) {
     }
     free(run->metric);
     free(run->cell_today);
+    free(run->problem);
     free(run->state);
     free(run->says);
     *run = (pbd_arm_run){0};
@@ -73,6 +74,12 @@ static bool spell_cell(const json_t *run, char **out) {
                              text_of(run, "precision"), json_integer_value(json_object_get(run, "threads"))) >= 0;
 }
 
+static bool spell_problem(const json_t *run, char **out) {
+    char *params PBD_CLEANUP(pbd_free_memory) =
+        json_dumps(json_object_get(run, "params"), JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    return asprintf(out, "%s %s %s", text_of(run, "case"), text_of(run, "method"), params ? params : "") >= 0;
+}
+
 static bool read_run(const json_t *run, pbd_arm_run *out) {
     snprintf(out->run_id, sizeof out->run_id, "%s", text_of(run, "run_id"));
     snprintf(out->cell_id, sizeof out->cell_id, "%s", text_of(run, "cell_id"));
@@ -82,7 +89,7 @@ static bool read_run(const json_t *run, pbd_arm_run *out) {
     out->state = strdup(text_of(run, "state"));
     out->says = strdup(text_of(run, "says"));
     if (!out->state || !out->says || !read_metrics(json_object_get(run, "metrics"), out)) return false;
-    if (!spell_cell(run, &out->cell_today)) return false;
+    if (!spell_cell(run, &out->cell_today) || !spell_problem(run, &out->problem)) return false;
     out->wall_s = time_of(run, out, "solve_wall", "wall_s");
     out->cpu_s = time_of(run, out, "solve_cpu", "cpu_s");
     return true;

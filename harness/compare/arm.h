@@ -17,6 +17,7 @@ typedef struct pbd_arm {
 typedef struct pbd_arm_run {
     char run_id[33], cell_id[33];
     char *cell_today; /* NULL, or, where a parameter was renamed (catalog/renamed.h), the cell by today's names */
+    char *problem;    /* what was solved: case, method and parameters; not where */
     char *state, *says;
     pbd_metric_item *metric; /* with counts */
     size_t metrics;

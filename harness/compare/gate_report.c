@@ -32,7 +32,7 @@ static void error_text(const pbd_gate_line *line, char out[WORDS]) {
     snprintf(out, WORDS, "-");
     for (size_t i = 0; i < now->metrics; i++) {
         const pbd_metric_item *m = &now->metric[i], *before = pbd_arm_metric(&line->baseline, m->name);
-        if (m->kind != PBD_ERROR) continue;
+        if (!pbd_is_error(m->kind)) continue;
         const double change = before ? fabs(m->value - before->value) / (fabs(before->value) + 1e-12) : 0;
         if (change < largest) continue;
         largest = change;
@@ -219,7 +219,7 @@ static json_t *pairing_json(const pbd_pairing *pairs) {
 static json_t *errors_json(const pbd_arm_run *run) {
     json_t *object = json_object();
     for (size_t i = 0; i < run->metrics; i++)
-        if (run->metric[i].kind == PBD_ERROR)
+        if (pbd_is_error(run->metric[i].kind))
             json_object_set_new(object, run->metric[i].name, pbd_finite_json(run->metric[i].value));
     return object;
 }

@@ -42,7 +42,8 @@ typedef struct pbd_tolerance {
  * - Two runs of one cell (the same variant, two builds) must agree: counts exactly, and each other error of B may not
  *   pass A's by more than 1e-9 of it in f64, 1e-4 in f32 (pure numbers: and 1e-12 or 1e-6 besides, for errors that are
  *   rounding alone). B may be better.
- * - Errors of two variants are otherwise not compared, but shown side by side.
+ * - Errors of two variants are otherwise not compared, but shown side by side. There must be one: an error, or a metric
+ *   with a reference, that both report, unless a tolerance is given or the two differ only in where they run.
  *
  * `db` NULL: without references. PBD_BAD_INPUT for a tolerance on something that no arm reports or that is no error. */
 pbd_status pbd_judge_errors(const pbd_arm_run *a, const pbd_arm_run *b, const char *db, const pbd_tolerance *tolerance,

@@ -40,23 +40,22 @@ void pbd_result_free(pbd_result *result) {
 /* ---- Kinds ------------------------------------------------------------------------------------------------------- */
 
 const char *pbd_kind_word(pbd_kind kind) {
-    static const char *const words[] = {[PBD_STATE] = "state",
-                                        [PBD_ERROR] = "error",
-                                        [PBD_QUALITY] = "quality",
-                                        [PBD_COST] = "cost",
-                                        [PBD_COUNT] = "count"};
+    static const char *const words[] = {[PBD_STATE] = "state", [PBD_ERROR] = "error", [PBD_QUALITY] = "quality",
+                                        [PBD_COST] = "cost",   [PBD_COUNT] = "count", [PBD_FLAW] = "flaw"};
     return words[kind];
 }
 
+bool pbd_is_error(pbd_kind kind) { return kind == PBD_ERROR || kind == PBD_FLAW; }
+
 const char *pbd_direction_word(pbd_kind kind, const char *unit) {
-    if (kind == PBD_ERROR || (kind == PBD_COST && strcmp(unit, "s") == 0)) return "lower";
+    if (pbd_is_error(kind) || (kind == PBD_COST && strcmp(unit, "s") == 0)) return "lower";
     return kind == PBD_QUALITY ? "higher" : "neutral";
 }
 
 pbd_kind pbd_kind_read(const char *word, const char *name, const char *unit, const char *direction, bool is_count) {
     static const char *const costs[] = {"kernel_launches", "device_bytes_peak",  "bytes_moved",
                                         "flops",           "device_allocations", "host_waits"};
-    for (pbd_kind kind = PBD_STATE; word && kind <= PBD_COUNT; kind++)
+    for (pbd_kind kind = PBD_STATE; word && kind <= PBD_FLAW; kind++)
         if (strcmp(word, pbd_kind_word(kind)) == 0) return kind;
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
         if (strcmp(name, costs[i]) == 0) return PBD_COST;
@@ -68,7 +67,7 @@ pbd_kind pbd_kind_read(const char *word, const char *name, const char *unit, con
 bool pbd_is_shown_error(const pbd_metric_item *metric) {
     static const char before[] = "_predicted";
     const size_t length = strlen(metric->name), end = strlen(before);
-    return metric->kind == PBD_ERROR && !(length >= end && strcmp(metric->name + length - end, before) == 0);
+    return pbd_is_error(metric->kind) && !(length >= end && strcmp(metric->name + length - end, before) == 0);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */

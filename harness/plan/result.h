@@ -52,6 +52,8 @@ const char *pbd_direction_word(pbd_kind kind, const char *unit);
 /* The kind of a metric that was written down: `word` of pbd_kind_word, or NULL where there is none, as in the store,
  * which has no column for it, and from older programs. The only place where names decide. */
 pbd_kind pbd_kind_read(const char *word, const char *name, const char *unit, const char *direction, bool is_count);
+/* PBD_ERROR or PBD_FLAW: both must not grow. */
+bool pbd_is_error(pbd_kind kind);
 /* An error that tables and charts show beside a time: not that of positions before a projection (..._predicted). */
 bool pbd_is_shown_error(const pbd_metric_item *metric);
 /* The same of a row of the store's table metric in SQL, and what is such an error or a time. */

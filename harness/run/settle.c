@@ -152,6 +152,6 @@ pbd_status pbd_settle_body(const pbd_settling *body, pbd_recorder *recorder) {
     const pbd_status status = move_until_rest(body, &w, recorder, &steps);
     pbd_count(recorder, "settle_steps", (uint64_t)steps);
     pbd_metric(recorder, "simulated_time", "s", PBD_STATE, (double)steps * body->dt);
-    if (w.distance > 0) pbd_metric(recorder, "settle_motion", "1", PBD_ERROR, w.motion / w.distance);
+    if (w.distance > 0) pbd_metric(recorder, "settle_motion", "1", PBD_FLAW, w.motion / w.distance);
     return status;
 }

@@ -16,7 +16,7 @@ static pbd_status record_escaped(const pbd_scene *scene, const double *x, double
     if (walls.free == 0) return pbd_ok();
     const double share = (double)walls.beyond / (double)walls.free;
     const start_overlap *deepest = &walls.deepest;
-    pbd_metric(recorder, "escaped", "1", PBD_ERROR, share);
+    pbd_metric(recorder, "escaped", "1", PBD_FLAW, share);
     if (walls.beyond == 0) return pbd_ok();
     pbd_warning(recorder, "escaped",
                 "%zu of %zu free particles are beyond a collider (limit 0), particle %zu by %.3g m in collider %zu: a "
@@ -48,7 +48,7 @@ static pbd_status record_lone(const pbd_scene *scene, const double *x, pbd_recor
     PBD_TRY(near_pairs_visit(x, n, REACH * scene->particles.spacing, note_company, lone));
     for (size_t i = 0; i < n; i++) count += lone[i];
     const double share = (double)count / (double)loose;
-    pbd_metric(recorder, "lone", "1", PBD_ERROR, share);
+    pbd_metric(recorder, "lone", "1", PBD_FLAW, share);
     if (share > PBD_LONE_WARN)
         pbd_warning(
             recorder, "lone",

@@ -179,8 +179,8 @@ pbd_status pbd_tears_record(const pbd_scene *scene, const pbd_method *method, co
     PBD_TRY(pbd_tears_count(scene, method, x, &count));
     if (count.pairs == 0) return pbd_ok();
     const double torn = (double)count.torn / (double)count.pairs, clumped = (double)count.clumped / (double)count.pairs;
-    pbd_metric(recorder, "torn", "1", PBD_ERROR, torn);
-    pbd_metric(recorder, "clumped", "1", PBD_ERROR, clumped);
+    pbd_metric(recorder, "torn", "1", PBD_FLAW, torn);
+    pbd_metric(recorder, "clumped", "1", PBD_FLAW, clumped);
     if (torn > PBD_TEARS_WARN)
         pbd_warning(recorder, "torn",
                     "%.3g of the pairs of neighbours of an elastic body are lost (%zu of %zu; limit %g): a smaller dt, "

@@ -92,7 +92,7 @@ static pbd_status read_cell(pbd_store *store, sqlite3_stmt *row, const pbd_trend
 /* An error at the edge of what the precision can tell is no error: its changes say nothing. */
 static bool is_rounding(const pbd_history *h, const pbd_step *step) {
     const double epsilon = strcmp(h->cell->precision, "f32") == 0 ? FLT_EPSILON : DBL_EPSILON;
-    return h->kind == PBD_ERROR && strcmp(h->unit, "1") == 0 &&
+    return pbd_is_error(h->kind) && strcmp(h->unit, "1") == 0 &&
            fmax(fabs(step->before), fabs(step->after)) < 100 * epsilon;
 }
 

@@ -307,7 +307,7 @@ static const char *unit_text(const char *unit) { return strcmp(unit, "1") == 0 ?
 static bool is_shown(const comparing *c, const pbd_metric_item *m) {
     for (size_t i = 0; i < c->tolerances; i++)
         if (strcmp(c->tolerance[i].metric, m->name) == 0) return true;
-    return m->kind == PBD_ERROR || m->kind == PBD_COUNT;
+    return pbd_is_error(m->kind) || m->kind == PBD_COUNT;
 }
 
 static void print_value(const pbd_metric_item *m) {

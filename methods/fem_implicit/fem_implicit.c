@@ -557,8 +557,8 @@ static pbd_status solve(void *state) {
     fem->left = NULL;
     pbd_metric(fem->recorder, "load_fraction", "1", PBD_QUALITY, reached);
     if (reached > 0) pbd_metric(fem->recorder, "smallest_det_F", "1", PBD_QUALITY, smallest);
-    pbd_metric(fem->recorder, "residual", "1", PBD_ERROR, fem->ended[0]);
-    pbd_metric(fem->recorder, "residual_rounding", "1", PBD_ERROR, fem->ended[1]);
+    pbd_metric(fem->recorder, "residual", "1", PBD_FLAW, fem->ended[0]);
+    pbd_metric(fem->recorder, "residual_rounding", "1", PBD_FLAW, fem->ended[1]);
     if (status.code == PBD_NO_EQUILIBRIUM)
         return pbd_error(PBD_NO_EQUILIBRIUM, "beyond %.3g of the load: %s", reached, status.text);
     return status;

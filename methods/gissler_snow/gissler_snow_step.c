@@ -308,13 +308,13 @@ static pbd_status report(gissler_snow *s, double dt, const double seen[GISSLER_M
     s->deficient += seen[1];
     s->alone += seen[2];
     const double steps = (double)s->steps;
-    pbd_metric(s->recorder, "deficient_fraction", "1", PBD_ERROR, s->deficient / s->looked);
+    pbd_metric(s->recorder, "deficient_fraction", "1", PBD_FLAW, s->deficient / s->looked);
     pbd_metric(s->recorder, "lone_fraction", "1", PBD_STATE, s->alone / s->looked);
-    pbd_metric(s->recorder, "pressure_residual", "1", PBD_ERROR, s->worst_pressure);
-    pbd_metric(s->recorder, "shear_residual", "1", PBD_ERROR, s->worst_shear);
-    pbd_metric(s->recorder, "pressure_iterations", "1", PBD_ERROR, (double)s->jacobi / steps);
-    pbd_metric(s->recorder, "shear_iterations", "1", PBD_ERROR, (double)s->krylov / steps);
-    pbd_metric(s->recorder, "unsettled_contacts", "1", PBD_ERROR, (double)s->unsettled / steps);
+    pbd_metric(s->recorder, "pressure_residual", "1", PBD_FLAW, s->worst_pressure);
+    pbd_metric(s->recorder, "shear_residual", "1", PBD_FLAW, s->worst_shear);
+    pbd_metric(s->recorder, "pressure_iterations", "1", PBD_FLAW, (double)s->jacobi / steps);
+    pbd_metric(s->recorder, "shear_iterations", "1", PBD_FLAW, (double)s->krylov / steps);
+    pbd_metric(s->recorder, "unsettled_contacts", "1", PBD_FLAW, (double)s->unsettled / steps);
     pbd_metric(s->recorder, "neighbours_total", "1", PBD_STATE, (double)s->near.entries);
     return pbd_ok();
 }

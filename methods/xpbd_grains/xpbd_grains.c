@@ -347,7 +347,7 @@ static pbd_status record(void *self, stepper *run) {
     double depth, contacts;
     if (!stepper_samples(run)) return pbd_ok();
     PBD_TRY(measure_contacts(s, run->dt, &depth, &contacts));
-    pbd_metric(run->recorder, "deepest_penetration", "m", PBD_ERROR, depth);
+    pbd_metric(run->recorder, "deepest_penetration", "m", PBD_FLAW, depth);
     pbd_metric(run->recorder, "contacts_per_grain", "1", PBD_STATE, contacts);
     return pbd_ok();
 }
@@ -371,7 +371,7 @@ static pbd_status separate_at_start(grains *s) {
         PBD_TRY(stabilise(s, left < SWEEPS_OF_A_LIST ? left : SWEEPS_OF_A_LIST, 1));
     }
     PBD_TRY(measure_contacts(s, 1, &depth, &contacts));
-    pbd_metric(s->run.recorder, "start_overlap", "1", PBD_ERROR, fmax(depth, 0) / s->diameter);
+    pbd_metric(s->run.recorder, "start_overlap", "1", PBD_FLAW, fmax(depth, 0) / s->diameter);
     if (depth > 0.01 * s->diameter)
         pbd_warning(s->run.recorder, "grains_overlap_at_start",
                     "after %ld sweeps grains still overlap by up to %.3g of a diameter and will fly apart: use more "

@@ -290,7 +290,7 @@ static pbd_status end(void *self, stepper *run) {
     if (s->free && momentum[3] > 0) {
         const double lost = sqrt(momentum[0] * momentum[0] + momentum[1] * momentum[1] + momentum[2] * momentum[2]);
         s->momentum_error = fmax(s->momentum_error, lost / momentum[3]);
-        pbd_metric(run->recorder, "momentum_error", "1", PBD_ERROR, s->momentum_error);
+        pbd_metric(run->recorder, "momentum_error", "1", PBD_FLAW, s->momentum_error);
     }
     if (s->set.xsph > 0) PBD_TRY(PBD_PHASE(run->recorder, "xsph", smooth(s, run->dt)));
     return pbd_ok();
@@ -345,7 +345,7 @@ static pbd_status record(void *self, stepper *run) {
     s->deficient += seen[1];
     s->alone += seen[2];
     s->idle += seen[3];
-    pbd_metric(s->run.recorder, "deficient_fraction", "1", PBD_ERROR, s->deficient / s->looked);
+    pbd_metric(s->run.recorder, "deficient_fraction", "1", PBD_FLAW, s->deficient / s->looked);
     pbd_metric(s->run.recorder, "lone_fraction", "1", PBD_STATE, s->alone / s->looked);
     pbd_metric(s->run.recorder, "applied_fraction", "1", PBD_STATE, 1 - s->idle / s->looked);
     pbd_metric(s->run.recorder, "neighbours_total", "1", PBD_STATE, seen[4]);

@@ -202,7 +202,7 @@ pbd_status cloth_contact_iterate(cloth_contact *c, real *v) {
 }
 
 pbd_status cloth_contact_record(cloth_contact *c) {
-    pbd_metric(c->recorder, "cloth_penetration", "m", PBD_ERROR, c->deepest);
+    pbd_metric(c->recorder, "cloth_penetration", "m", PBD_FLAW, c->deepest);
     pbd_metric(c->recorder, "most_cloth_contacts", "1", PBD_STATE, c->most);
     return pbd_ok();
 }

@@ -280,11 +280,11 @@ pbd_status contact_record(contact *c) {
         if (c->rows > 0) c->filled = sum[4] / (double)(c->rows * CONTACT_SLICE);
         c->touching_sides = (size_t)sum[0];
         c->most_pairs = fmax(c->most_pairs, sum[0] / 2);
-        pbd_metric(c->recorder, "deepest_penetration", "m", PBD_ERROR, sum[1]);
+        pbd_metric(c->recorder, "deepest_penetration", "m", PBD_FLAW, sum[1]);
         pbd_metric(c->recorder, "contact_pairs", "1", PBD_STATE, sum[0] / 2);
         pbd_metric(c->recorder, "most_contact_pairs", "1", PBD_STATE, c->most_pairs);
         if (sum[2] > -0.5 * NEVER) pbd_metric(c->recorder, "smallest_far_distance", "m", PBD_QUALITY, -sum[2]);
     }
-    if (c->walled) pbd_metric(c->recorder, "particles_ever_outside", "1", PBD_ERROR, sum[3]);
+    if (c->walled) pbd_metric(c->recorder, "particles_ever_outside", "1", PBD_FLAW, sum[3]);
     return pbd_ok();
 }

@@ -438,14 +438,14 @@ pbd_status fluid_record(fluid *f) {
     fluid_state now;
     if (f->liquid == 0) return pbd_ok();
     PBD_TRY(fluid_state_of(f, &now));
-    pbd_metric(f->recorder, "mean_compression", "1", PBD_ERROR, now.compressed);
-    pbd_metric(f->recorder, "most_mean_compression", "1", PBD_ERROR, f->most_compressed);
-    pbd_metric(f->recorder, "largest_compression", "1", PBD_ERROR, f->largest);
+    pbd_metric(f->recorder, "mean_compression", "1", PBD_FLAW, now.compressed);
+    pbd_metric(f->recorder, "most_mean_compression", "1", PBD_FLAW, f->most_compressed);
+    pbd_metric(f->recorder, "largest_compression", "1", PBD_FLAW, f->largest);
     if (!f->mixed) return pbd_ok();
     double lost = 0;
     for (int d = 0; d < 3; d++) lost = fmax(lost, fabs(now.exchange[0][d] + now.exchange[1][d]));
     pbd_metric(f->recorder, "exchanged_impulse", "N s", PBD_STATE, now.exchanged);
-    if (now.exchanged > 0) pbd_metric(f->recorder, "exchange_error", "1", PBD_ERROR, lost / now.exchanged);
+    if (now.exchanged > 0) pbd_metric(f->recorder, "exchange_error", "1", PBD_FLAW, lost / now.exchanged);
     return pbd_ok();
 }
 
