@@ -18,12 +18,10 @@ struct pbd_film {
     pbd_film_plan plan;
     const pbd_scene *scene;
     const pbd_method *method;
-    FILE *spool;          /* states of 3 x particles floats, m */
-    double *time;         /* s, of each */
-    size_t states, room;  /* of `time` */
-    double interval, end; /* s: between frames; the last state */
-    double *position;     /* one state */
-    float *packed;
+    int file; /* of the spool */
+    pbd_spool *spool;
+    double interval;  /* s: between frames */
+    double *position; /* one state */
 };
 
 static const char *ending_of(const char *path) {
@@ -50,16 +48,6 @@ pbd_status pbd_film_check(const char *path) {
     return pbd_error(PBD_NOT_SUPPORTED, "a film needs the program ffmpeg: install the package ffmpeg");
 }
 
-/* A file without a name beside the film, where there is room for pictures; /tmp may be memory. NULL: errno says why. */
-static FILE *open_spool(const char *path) {
-    char name[4200];
-    snprintf(name, sizeof name, "%s.positions-XXXXXX", path);
-    const int file = mkstemp(name);
-    if (file < 0) return NULL;
-    unlink(name);
-    return fdopen(file, "w+b");
-}
-
 pbd_status pbd_film_open(const pbd_film_plan *plan, const pbd_scene *scene, const pbd_method *method, pbd_film **out) {
     *out = NULL;
     if (!(scene->duration > 0) || scene->solved)
@@ -70,13 +58,11 @@ pbd_status pbd_film_open(const pbd_film_plan *plan, const pbd_scene *scene, cons
     if (!f) return pbd_no_memory();
     *f = (pbd_film){.plan = *plan, .scene = scene, .method = method};
     f->interval = 1 / (RATE * (plan->slow > 0 ? plan->slow : 1));
+    pbd_status status = pbd_spool_file(plan->path, &f->file);
+    if (status.code == PBD_OK)
+        status = pbd_spool_begin(&(pbd_spool_plan){.file = f->file, .interval = f->interval}, scene, method, &f->spool);
     f->position = malloc((3 * scene->particles.count + 1) * sizeof *f->position);
-    f->packed = malloc((3 * scene->particles.count + 1) * sizeof *f->packed);
-    f->spool = open_spool(plan->path);
-    pbd_status status = f->position && f->packed ? pbd_ok() : pbd_no_memory();
-    if (status.code == PBD_OK && !f->spool)
-        status = pbd_error(PBD_FAILED, "no file for the positions beside the film '%.200s': %s", plan->path,
-                           strerror(errno));
+    if (status.code == PBD_OK && !f->position) status = pbd_no_memory();
     if (status.code == PBD_OK)
         *out = f;
     else
@@ -86,53 +72,26 @@ pbd_status pbd_film_open(const pbd_film_plan *plan, const pbd_scene *scene, cons
 
 void pbd_film_close(pbd_film *f) {
     if (!f) return;
-    if (f->spool) fclose(f->spool);
-    free(f->time);
+    pbd_spool_close(f->spool);
+    if (f->file) close(f->file);
     free(f->position);
-    free(f->packed);
     free(f);
 }
 
-/* ---- Keeping ----------------------------------------------------------------------------------------------------- */
-
-bool pbd_film_wants(const pbd_film *f, double time) {
-    return f->states == 0 || floor(time / f->interval + 1e-6) > floor(f->time[f->states - 1] / f->interval + 1e-6);
-}
-
-pbd_status pbd_film_keep(pbd_film *f, const void *state, double time) {
-    const size_t numbers = 3 * f->scene->particles.count;
-    if (f->states == f->room) {
-        const size_t room = f->room ? 2 * f->room : 256;
-        double *times = realloc(f->time, room * sizeof *times);
-        if (!times) return pbd_no_memory();
-        f->time = times;
-        f->room = room;
-    }
-    PBD_TRY(f->method->read(state, PBD_POSITIONS, f->position));
-    for (size_t i = 0; i < numbers; i++) f->packed[i] = (float)f->position[i];
-    if (fwrite(f->packed, sizeof *f->packed, numbers, f->spool) != numbers)
-        return pbd_error(PBD_FAILED, "the positions of a film cannot be kept beside it after %zu states: %s", f->states,
-                         strerror(errno));
-    f->time[f->states++] = time;
-    return pbd_ok();
-}
+pbd_spool *pbd_film_spool(pbd_film *f) { return f->spool; }
 
 /* Into f->position. */
 static pbd_status read_back(pbd_film *f, size_t index) {
-    const size_t numbers = 3 * f->scene->particles.count;
-    if (fseeko(f->spool, (off_t)(index * numbers * sizeof *f->packed), SEEK_SET) != 0 ||
-        fread(f->packed, sizeof *f->packed, numbers, f->spool) != numbers)
-        return pbd_error(PBD_FAILED, "the positions of a film cannot be read again: %s", strerror(errno));
-    for (size_t i = 0; i < numbers; i++) f->position[i] = (double)f->packed[i];
-    return pbd_ok();
+    return pbd_spool_read(f->spool, index, PBD_POSITIONS, f->position);
 }
 
 /* ---- Drawing ----------------------------------------------------------------------------------------------------- */
 
 static pbd_status see_all(pbd_film *f, pbd_album *a) {
-    const size_t stride = a->colour == PBD_COLOUR_STRAIN ? f->states / STRAINS_SEEN + 1 : 1;
-    for (size_t i = 0; i < f->states; i++) {
-        if (i % stride != 0 && i + 1 != f->states) continue;
+    const size_t states = pbd_spool_states(f->spool);
+    const size_t stride = a->colour == PBD_COLOUR_STRAIN ? states / STRAINS_SEEN + 1 : 1;
+    for (size_t i = 0; i < states; i++) {
+        if (i % stride != 0 && i + 1 != states) continue;
         PBD_TRY(read_back(f, i));
         PBD_TRY(pbd_album_see(a, f->position));
     }
@@ -154,19 +113,20 @@ static bool send_image(int socket, const pbd_image *image) {
 static pbd_status draw_state(pbd_film *f, pbd_album *a, size_t index, pbd_image *image) {
     pbd_image_free(image);
     PBD_TRY(read_back(f, index));
-    return pbd_album_draw(a, f->position, f->time[index], image);
+    return pbd_album_draw(a, f->position, pbd_spool_time(f->spool, index), image);
 }
 
 /* Each frame shows the last state at or before its time. ffmpeg that stops listening says why at its end. */
 static pbd_status draw_frames(pbd_film *f, pbd_album *a, int socket) {
-    const size_t frames = (size_t)floor(f->time[f->states - 1] / f->interval + 1e-6) + 1;
+    const size_t states = pbd_spool_states(f->spool);
+    const size_t frames = (size_t)floor(pbd_spool_time(f->spool, states - 1) / f->interval + 1e-6) + 1;
     pbd_progress progress;
     pbd_status status = pbd_ok();
     pbd_image image PBD_CLEANUP(pbd_image_free) = {0};
     size_t at = 0, drawn = SIZE_MAX; /* steps may be longer than frames */
     pbd_progress_begin(&progress, f->plan.quiet);
     for (size_t k = 0; k < frames && status.code == PBD_OK; k++) {
-        while (at + 1 < f->states && f->time[at + 1] <= ((double)k + 1e-6) * f->interval) at++;
+        while (at + 1 < states && pbd_spool_time(f->spool, at + 1) <= ((double)k + 1e-6) * f->interval) at++;
         if (at != drawn) status = draw_state(f, a, at, &image);
         drawn = at;
         if (status.code == PBD_OK && !send_image(socket, &image)) break;
@@ -218,7 +178,7 @@ static pbd_status shoot(pbd_film *f, pbd_album *a) {
 
 pbd_status pbd_film_write(pbd_film *f) {
     pbd_album a PBD_CLEANUP(pbd_album_close) = {0};
-    if (f->states == 0) return pbd_ok();
+    if (pbd_spool_states(f->spool) == 0) return pbd_ok();
     PBD_TRY(pbd_album_open(f->scene, f->method, f->plan.colour, f->plan.strain_scale, WIDTH, &a));
     PBD_TRY(see_all(f, &a));
     return shoot(f, &a);

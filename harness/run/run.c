@@ -62,12 +62,12 @@ static pbd_status time_step(const drive_context *c, double *dt) {
 /* Takes a snapshot, timed separately. steps: how many there will be, 0: unknown. */
 static pbd_status keep_snapshot(const drive_context *c, double time, long step, long steps) {
     const bool picture = c->snapshots && pbd_snapshots_want(c->snapshots, time, step, steps);
-    const bool frame = c->film && pbd_film_wants(c->film, time);
+    const bool frame = c->film && pbd_spool_wants(pbd_film_spool(c->film), time, step);
     if (!picture && !frame) return pbd_ok();
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "snapshots");
     pbd_status status = picture ? pbd_snapshots_keep(c->snapshots, c->state) : pbd_ok();
-    if (status.code == PBD_OK && frame) status = pbd_film_keep(c->film, c->state, time);
+    if (status.code == PBD_OK && frame) status = pbd_spool_keep(pbd_film_spool(c->film), c->state);
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "solve");
     return status;
