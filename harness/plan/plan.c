@@ -187,6 +187,7 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
     item->turns = request->turns;
     item->snapshots = request->snapshots;
     item->film = request->film;
+    item->spool = request->spool;
     item->label = label_of(request, index);
     if (!item->label || !item->chosen) return pbd_no_memory();
     return identify_cell(cell, item->cell_id);
@@ -194,7 +195,7 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
 
 /* FOLDER/cantilever-xpbd-1f2e3d4c: by the cell, so that a run made again finds its own folder. */
 static pbd_status name_snapshots(pbd_plan_item *item) {
-    if (item->repeat > 0) item->snapshots.count = 0, item->film.path = NULL;
+    if (item->repeat > 0) item->snapshots.count = 0, item->film.path = NULL, item->spool.file = 0;
     if (item->snapshots.count == 0) return pbd_ok();
     if (asprintf(&item->snapshot_folder, "%s/%s-%s-%.8s", item->snapshots.folder, item->cell.c->name,
                  pbd_cell_method(&item->cell)->name, item->cell_id) < 0)

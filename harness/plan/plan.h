@@ -27,6 +27,7 @@ typedef struct pbd_request {
     uint64_t seed;
     pbd_snapshot_plan snapshots; /* folder: that in which each run makes its folder */
     pbd_film_plan film;          /* of one run: a plan of several is refused */
+    pbd_spool_plan spool;        /* likewise */
     const pbd_setting *setting;
     size_t settings;
     const pbd_axis *axis;
@@ -53,6 +54,7 @@ typedef struct pbd_plan_item {
     pbd_snapshot_plan snapshots; /* of the first repeat; such a run is always made */
     char *snapshot_folder;       /* snapshots.folder */
     pbd_film_plan film;          /* likewise */
+    pbd_spool_plan spool;        /* likewise */
     uint64_t seed;
     size_t group;       /* which request it came from */
     char run_id[33];    /* "" until there is a run */

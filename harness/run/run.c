@@ -41,6 +41,7 @@ typedef struct drive_context {
     pbd_recorder *recorder;
     pbd_snapshots *snapshots; /* likewise */
     pbd_film *film;           /* likewise */
+    pbd_spool *spool;         /* likewise */
     double reached;           /* s: of a scene that moves, when its last step ended */
     pbd_exec *exec;
     pbd_balance *balance;         /* of the run proper, where the scene moves; owned */
@@ -63,11 +64,13 @@ static pbd_status time_step(const drive_context *c, double *dt) {
 static pbd_status keep_snapshot(const drive_context *c, double time, long step, long steps) {
     const bool picture = c->snapshots && pbd_snapshots_want(c->snapshots, time, step, steps);
     const bool frame = c->film && pbd_spool_wants(pbd_film_spool(c->film), time, step);
-    if (!picture && !frame) return pbd_ok();
+    const bool kept = c->spool && pbd_spool_wants(c->spool, time, step);
+    if (!picture && !frame && !kept) return pbd_ok();
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "snapshots");
     pbd_status status = picture ? pbd_snapshots_keep(c->snapshots, c->state) : pbd_ok();
     if (status.code == PBD_OK && frame) status = pbd_spool_keep(pbd_film_spool(c->film), c->state);
+    if (status.code == PBD_OK && kept) status = pbd_spool_keep(c->spool, c->state);
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "solve");
     return status;
@@ -226,7 +229,8 @@ static pbd_status check_metrics(const pbd_result *r) {
 /* The run stands as it is, whatever becomes of its pictures. */
 static void write_snapshots(drive_context *c) {
     pbd_recorder_enter(c->recorder, "snapshots");
-    pbd_status status = c->snapshots ? pbd_snapshots_end(c->snapshots, c->state) : pbd_ok();
+    pbd_status status = c->spool ? pbd_spool_end(c->spool, c->state) : pbd_ok();
+    if (status.code == PBD_OK && c->snapshots) status = pbd_snapshots_end(c->snapshots, c->state);
     if (status.code == PBD_OK && c->snapshots) status = pbd_snapshots_write(c->snapshots);
     if (status.code == PBD_OK && c->film) status = pbd_film_write(c->film);
     pbd_recorder_leave(c->recorder);
@@ -276,7 +280,7 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     record_totals(exec, recorder); /* what the case measures comes after this */
     if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_STATE, c->reached);
     if (over) return status;
-    if (c->snapshots || c->film) write_snapshots(c);
+    if (c->snapshots || c->film || c->spool) write_snapshots(c);
     pbd_convergence_end(&convergence, c->state, recorder);
     if (status.code == PBD_NO_EQUILIBRIUM) return status;
     pbd_recorder_enter(recorder, "measure");
@@ -293,11 +297,13 @@ static void free_saved(pbd_saved_state *saved) { free(saved->blob); }
 typedef struct pictures {
     pbd_snapshots *snapshots; /* NULL: none are wanted */
     pbd_film *film;           /* likewise */
+    pbd_spool *spool;         /* likewise */
 } pictures;
 
 static void close_pictures(pictures *made) {
     pbd_snapshots_close(made->snapshots);
     pbd_film_close(made->film);
+    pbd_spool_close(made->spool);
 }
 
 /* Solves, observes and measures; then, with --time, solves again and again. */
@@ -307,9 +313,11 @@ static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, const 
     PBD_TRY(warm_up(c, &start, item->warmups, c->recorder));
     c->snapshots = made->snapshots;
     c->film = made->film;
+    c->spool = made->spool;
     const pbd_status status = solve_and_measure(item, c, exec, c->recorder);
     c->snapshots = NULL;
     c->film = NULL;
+    c->spool = NULL;
     pbd_balance_free(c->balance);
     c->balance = NULL;
     PBD_TRY(status);
@@ -357,6 +365,7 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
     PBD_TRY(check_mode(cell, scene));
     if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &made.snapshots));
     if (item->film.path) PBD_TRY(pbd_film_open(&item->film, scene, m, &made.film));
+    if (item->spool.file) PBD_TRY(pbd_spool_begin(&item->spool, scene, m, &made.spool));
     pbd_recorder_enter(recorder, "create");
     pbd_interrupt_ends("the method was created");
     status = pbd_method_create(m, scene, &cell->method_values, exec, recorder, state);

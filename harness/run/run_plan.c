@@ -32,8 +32,8 @@ static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd
 static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
     const pbd_status here = pbd_check_backend(item->cell.backend);
     /* A stored run may lack the times and pictures that are requested now. What cannot be made again is kept. */
-    const bool once =
-        (!again || here.code != PBD_OK) && item->seconds == 0 && item->snapshots.count == 0 && !item->film.path;
+    const bool once = (!again || here.code != PBD_OK) && item->seconds == 0 && item->snapshots.count == 0 &&
+                      !item->film.path && !item->spool.file;
     *made = false;
     item->refusal = pbd_ok();
     if (once && store) {
