@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+#include <zlib.h>
 
 #include "csv.h"
 
@@ -25,6 +26,7 @@ static void version_jansson(char *out, size_t size) { snprintf(out, size, "%s", 
 static void version_cyaml(char *out, size_t size) { snprintf(out, size, "%s", cyaml_version_str); }
 static void version_csv(char *out, size_t size) { snprintf(out, size, "%d.%d.%d", CSV_MAJOR, CSV_MINOR, CSV_RELEASE); }
 static void version_png(char *out, size_t size) { snprintf(out, size, "%s", png_get_libpng_ver(NULL)); }
+static void version_zlib(char *out, size_t size) { snprintf(out, size, "%s", zlibVersion()); }
 /* Only C++ knows it: CMake tells. */
 static void version_benchmark(char *out, size_t size) { snprintf(out, size, "%s", PBD_BENCHMARK_VERSION); }
 static void version_openmp(char *out, size_t size) { snprintf(out, size, "OpenMP %d", _OPENMP); }
@@ -96,6 +98,7 @@ const pbd_library pbd_libraries[PBD_LIBRARIES] = {
     {"LAPACK", "BSD-3-Clause", "dense solves", version_lapack},
     {"xxHash", "BSD-2-Clause", "content hashes", version_xxhash},
     {"libpng", "libpng-2.0", "pictures of states", version_png},
+    {"zlib", "Zlib", "the viewer's page and VTK files", version_zlib},
     {"assimp", "BSD-3-Clause", "triangle meshes", version_assimp},
     {"Google Benchmark", "Apache-2.0", "`bench`", version_benchmark},
     {"libgomp", "GPL-3.0-or-later with GCC-exception-3.1", "threads", version_openmp},

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { PBD_LIBRARIES = 15, PBD_VERSION_SIZE = 256 };
+enum { PBD_LIBRARIES = 16, PBD_VERSION_SIZE = 256 };
 
 typedef struct pbd_library {
     const char *name, *licence, *use;

@@ -21,14 +21,14 @@ int pbd_colour_named(const char *name) {
 /* Particles that fill a body: their positions tell how much it is strained. */
 static bool is_sampled(const pbd_album *a) { return !a->body.node && a->scene->particles.spacing > 0; }
 
-static bool has_matter(const pbd_scene *scene) {
+bool pbd_has_matter(const pbd_scene *scene) {
     for (size_t m = 0; m < (scene->materials ? scene->materials : 1); m++)
         if (scene->material[m].flow || scene->material[m].matter != PBD_CONTINUUM) return true;
     return false;
 }
 
 static pbd_colour choose_colour(const pbd_album *a, pbd_colour wanted) {
-    if (wanted == PBD_COLOUR_AUTO && has_matter(a->scene)) return PBD_COLOUR_MATTER;
+    if (wanted == PBD_COLOUR_AUTO && pbd_has_matter(a->scene)) return PBD_COLOUR_MATTER;
     if (wanted == PBD_COLOUR_AUTO || wanted == PBD_COLOUR_STRAIN)
         return a->body.node || is_sampled(a) ? PBD_COLOUR_STRAIN : PBD_COLOUR_BODY;
     return wanted;
@@ -60,7 +60,7 @@ static void find_edges(pbd_album *a) {
         a->edges[t] = a->body.corners == 8 ? (t % 2 ? 6 /* 1-2, 2-0 */ : 3 /* 0-1, 1-2 */) : 7;
 }
 
-static uint32_t colour_of_material(const pbd_material *m) {
+uint32_t pbd_colour_of_material(const pbd_material *m) {
     static const uint32_t LIQUID = 0x5b9bd5, CLOTH = 0xb56576, ELASTIC = 0xe58f65;
     const int rule = flow_number(m->flow);
     return m->matter == PBD_FLUID   ? LIQUID
@@ -108,7 +108,7 @@ pbd_status pbd_album_open(const pbd_scene *scene, const pbd_method *method, pbd_
     PBD_TRY(open_body(out, method));
     out->colour = choose_colour(out, colour);
     for (size_t i = 0; i < scene->particles.count; i++)
-        out->value[i] = out->colour == PBD_COLOUR_MATTER ? (float)colour_of_material(pbd_material_of(scene, i))
+        out->value[i] = out->colour == PBD_COLOUR_MATTER ? (float)pbd_colour_of_material(pbd_material_of(scene, i))
                                                          : (float)out->number[i];
     for (int d = 0; d < 3; d++) out->low[d] = INFINITY, out->high[d] = -INFINITY;
     return pbd_ok();

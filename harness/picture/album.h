@@ -16,6 +16,10 @@ typedef enum pbd_colour { PBD_COLOUR_AUTO, PBD_COLOUR_STRAIN, PBD_COLOUR_MATTER,
 #define PBD_COLOUR_NAMES "auto|strain|matter|body"
 /* -1: no such name. */
 int pbd_colour_named(const char *name);
+/* Whether AUTO is the matter. */
+bool pbd_has_matter(const pbd_scene *scene);
+/* 0xRRGGBB, sRGB. */
+uint32_t pbd_colour_of_material(const pbd_material *material);
 
 typedef struct pbd_album {
     const pbd_scene *scene;

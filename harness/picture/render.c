@@ -47,11 +47,13 @@ void render_colour(double x, float rgb[3]) {
     for (int c = 0; c < 3; c++) rgb[c] = scale[from][c] + (at - (float)from) * (scale[from + 1][c] - scale[from][c]);
 }
 
+void render_body_colour(uint32_t body, float rgb[3]) { memcpy(rgb, bodies[body % 6], 3 * sizeof *rgb); }
+
 static void colour_of(const render_body *body, float value, float rgb[3]) {
     if (body->palette == RENDER_SCALE)
         render_colour(isfinite(value) ? (double)value : 1, rgb);
     else if (body->palette == RENDER_BODIES)
-        memcpy(rgb, bodies[(unsigned)value % 6], 3 * sizeof *rgb);
+        render_body_colour((uint32_t)value, rgb);
     else
         for (int c = 0; c < 3; c++) rgb[c] = (float)((unsigned)value >> (16 - 8 * c) & 255) / 255;
 }

@@ -44,6 +44,8 @@ render_camera render_look_at(const double low[3], const double high[3], double *
 /* Draws. Triangles and spheres with a coordinate that is no number are left out. */
 pbd_status render_draw(const render_body *body, const render_camera *camera, int width, int height, pbd_image *out);
 
+/* The colour of a body, of six that recur, as the next. */
+void render_body_colour(uint32_t body, float rgb[3]);
 /* The scale's colour for x in [0, 1], as three numbers in [0, 1], sRGB. */
 void render_colour(double x, float rgb[3]);
 

@@ -205,8 +205,10 @@ static pbd_status keep_state(pbd_spool *s, const void *state, bool is_end) {
 pbd_status pbd_spool_keep(pbd_spool *s, const void *state) { return keep_state(s, state, false); }
 
 pbd_status pbd_spool_end(pbd_spool *s, const void *state) {
-    const bool is_last = s->states > 0 && s->state[s->states - 1].step == s->step && !s->scene->solved;
-    return is_last ? pbd_ok() : keep_state(s, state, true);
+    if (s->states == 0 || s->scene->solved) return keep_state(s, state, true);
+    const spool_state *last = &s->state[s->states - 1];
+    const bool is_near = last->step == s->step || s->time - last->time < 0.5 * s->interval;
+    return is_near ? pbd_ok() : keep_state(s, state, true);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */

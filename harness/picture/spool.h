@@ -32,7 +32,8 @@ pbd_status pbd_spool_begin(const pbd_spool_plan *plan, const pbd_scene *scene, c
 bool pbd_spool_wants(pbd_spool *spool, double time, long step);
 /* Keeps the state that was noted last. PBD_FAILED: the disk is full. */
 pbd_status pbd_spool_keep(pbd_spool *spool, const void *state);
-/* The state at the end, however the run ended: kept unless it is the last that was. */
+/* The state at the end, however the run ended: kept unless it is the last that was, or less than half an interval
+ * later. */
 pbd_status pbd_spool_end(pbd_spool *spool, const void *state);
 
 /* Opens one that was written, in this process or a child. */

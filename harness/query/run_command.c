@@ -82,13 +82,14 @@ static void write_plugins(FILE *out, const char *argv) {
 }
 
 char *pbd_run_command(const pbd_result *r, const char *argv) {
-    if (strcmp(r->kind, "limit") == 0) return strdup("pbdbench env --measure");
-    if (strcmp(r->kind, "external") == 0) return import_command(argv);
+    const char *kind = r->kind ? r->kind : "run";
+    if (strcmp(kind, "limit") == 0) return strdup("pbdbench env --measure");
+    if (strcmp(kind, "external") == 0) return import_command(argv);
     char *command = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&command, &bytes);
     if (out == NULL) return NULL;
-    const bool bench = strcmp(r->kind, "bench") == 0;
+    const bool bench = strcmp(kind, "bench") == 0;
     const bool kernel = bench && r->says && strncmp(r->says, "kernel:", 7) == 0; /* bench_kernel.c */
     if (kernel)
         fprintf(out, "pbdbench bench --kernel %.*s -c %s -m %s", (int)strcspn(r->says + 7, "/"), r->says + 7,

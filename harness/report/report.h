@@ -9,7 +9,7 @@
 #include "harness/figure/claims.h"
 #include "harness/figure/figures.h"
 #include "harness/figure/papers.h"
-#include "harness/report/html.h"
+#include "harness/files/html.h"
 #include "harness/store/rows.h"
 
 typedef enum report_pictures {

@@ -1,12 +1,9 @@
 /* report: everything about the papers and this store as one HTML file. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "harness/report/report.h"
 #include "harness/verbs/cli.h"
+#include "harness/verbs/page_file.h"
 
 typedef struct report_options {
     const char *out, *db, *figures;
@@ -24,61 +21,6 @@ static const pbd_option table[] = {PBD_OPT_TEXT(report_options, out, "out", 'o',
                                    PBD_OPTION_QUIET(report_options, "prints nothing"),
                                    {0}};
 
-/* ---- Where it goes ----------------------------------------------------------------------------------------------- */
-
-/* The page is written beside its place and moved there when it is whole, so that a reader never sees half of one. What
- * is no plain file (standard output, a device) is written to directly. */
-typedef struct target {
-    FILE *file;
-    const char *path, *fresh; /* fresh NULL: no moving */
-    pbd_arena memory;
-} target;
-
-static pbd_status cannot_write(const char *path, const char *why) {
-    return pbd_error(PBD_BAD_INPUT, "the report '%s' cannot be written: %s; choose another file with -o", path, why);
-}
-
-static bool is_plain(const char *path) {
-    struct stat about;
-    return stat(path, &about) != 0 || S_ISREG(about.st_mode);
-}
-
-/* A file that may not be written to is not replaced either, though its folder would allow it. */
-static pbd_status open_fresh(target *t) {
-    struct stat about;
-    if (stat(t->path, &about) == 0 && access(t->path, W_OK) != 0) return cannot_write(t->path, strerror(errno));
-    t->fresh = pbd_new_format(&t->memory, "%s.new", t->path);
-    PBD_TRY(pbd_arena_check(&t->memory));
-    t->file = fopen(t->fresh, "w");
-    return t->file ? pbd_ok() : cannot_write(t->path, strerror(errno));
-}
-
-static pbd_status open_target(const report_options *o, target *t) {
-    t->path = o->out ? o->out : pbd_new_format(&t->memory, "%s/results/report.html", pbd_root());
-    PBD_TRY(pbd_arena_check(&t->memory));
-    if (strcmp(t->path, "-") == 0) {
-        t->file = stdout;
-        return pbd_ok();
-    }
-    if (!o->out) { /* results/ may be missing */
-        const char *folder = pbd_new_format(&t->memory, "%s/results", pbd_root());
-        if (folder) mkdir(folder, 0777);
-    }
-    if (is_plain(t->path)) return open_fresh(t);
-    t->file = fopen(t->path, "w");
-    return t->file ? pbd_ok() : cannot_write(t->path, strerror(errno));
-}
-
-static pbd_status close_target(target *t, pbd_status status) {
-    if (t->file && t->file != stdout && fclose(t->file) != 0 && status.code == PBD_OK)
-        status = cannot_write(t->path, strerror(errno));
-    if (t->fresh && status.code == PBD_OK && rename(t->fresh, t->path) != 0)
-        status = cannot_write(t->path, strerror(errno));
-    if (t->fresh && status.code != PBD_OK && t->file) unlink(t->fresh);
-    pbd_arena_free(&t->memory);
-    return status;
-}
-
 /* ---- The verb ---------------------------------------------------------------------------------------------------- */
 
 static report_pictures pictures_of(const char *word) {
@@ -86,19 +28,19 @@ static report_pictures pictures_of(const char *word) {
     return word && strcmp(word, "none") == 0 ? REPORT_PICTURES_NONE : REPORT_PICTURES_ALL;
 }
 
-static void print_outcome(const report *r, const target *t) {
+static void print_outcome(const report *r, const pbd_page_file *t) {
     const report_tally n = report_count(r, NULL);
     printf("%zu claims: %zu reproduced, %zu partly, %zu not reproduced, %zu not run\n%s\n",
            n.reproduced + n.partly + n.not_reproduced + n.not_run, n.reproduced, n.partly, n.not_reproduced, n.not_run,
            t->path);
 }
 
-static pbd_status write_page(const report_options *o, pbd_store *store, target *t) {
+static pbd_status write_page(const report_options *o, pbd_store *store, pbd_page_file *t) {
     report r PBD_CLEANUP(report_free) = {0};
     PBD_TRY(report_load(&r, store, pictures_of(o->figures)));
-    PBD_TRY(open_target(o, t));
+    PBD_TRY(pbd_page_open("report", o->out, "report.html", t));
     const pbd_status status = report_write(&r, t->file);
-    if (status.code == PBD_BAD_INPUT && ferror(t->file)) return cannot_write(t->path, status.text);
+    if (status.code == PBD_BAD_INPUT && ferror(t->file)) return pbd_page_cannot(t, status.text);
     PBD_TRY(status);
     if (!o->quiet && t->file != stdout) print_outcome(&r, t);
     return pbd_ok();
@@ -108,12 +50,12 @@ static pbd_status write_page(const report_options *o, pbd_store *store, target *
 static pbd_status act(void *options, pbd_call *call) {
     const report_options *o = options;
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
-    target t = {0};
+    pbd_page_file t = {0};
     if (call->words->count > 0)
         return pbd_error(PBD_BAD_INPUT, "report takes no argument, got '%.60s'; -o sets the file",
                          call->words->item[0]);
     PBD_TRY(pbd_open_store_if_any(o->db, &store));
-    return close_target(&t, write_page(o, store, &t));
+    return pbd_page_close(&t, write_page(o, store, &t));
 }
 
 static int verb_main(int argc, char **argv) {

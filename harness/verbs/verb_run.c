@@ -2,9 +2,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/catalog/plugin.h"
+#include "harness/query/run_again.h"
+#include "harness/query/run_command.h"
 #include "harness/verbs/cli.h"
+#include "harness/verbs/page_file.h"
+#include "harness/view/view.h"
 
 typedef struct run_options {
     const char *db;
@@ -13,7 +18,9 @@ typedef struct run_options {
     double seconds;
     bool turns;
     long long snapshots;
-    const char *out, *film, *colour;
+    const char *out, *film, *view, *colour;
+    long long frames;
+    int spool; /* of the view */
     double slow, strain_scale;
     pbd_texts sets, axes, plugins;
     bool json, quiet, again, no_store;
@@ -27,6 +34,7 @@ static void free_options(run_options *o) {
     for (size_t i = 0; i < o->request.axes; i++) pbd_axis_free(&o->axis[i]);
     free(o->axis);
     free(o->folder);
+    if (o->spool) close(o->spool);
     pbd_settings_free(&o->settings);
 }
 
@@ -67,11 +75,16 @@ static const pbd_option table[] = {
                  "720 pixels (needs the program ffmpeg); implies --again"),
     PBD_OPT_REAL(run_options, slow, "slow", 0, "N", 1e-6, 1e6,
                  "with --film: seconds of film for one second of the run; default 1"),
+    PBD_OPT_TEXT(run_options, view, "view", 0, "FILE", PBD_WORDS_FILES,
+                 "an HTML page that shows the run in motion (`pbdbench view --help`);\n"
+                 "implies --again"),
+    PBD_OPT_INTEGER(run_options, frames, "frames", 0, 2, VIEW_MOST_FRAMES,
+                    "with --view: states, evenly spaced; default 100"),
     PBD_OPT_TEXT(run_options, out, "out", 0, "DIR", PBD_WORDS_FOLDERS,
                  "with --snapshots: parent of each run's folder; default\n"
                  "results/snapshots"),
     PBD_OPT_CHOICE(run_options, colour, "colour", 0, "WHAT", PBD_COLOUR_NAMES,
-                   "with --snapshots and --film: meaning of colours; default auto: the\n"
+                   "with --snapshots, --film, --view: meaning of colours; default auto: the\n"
                    "matter where some flows, is liquid or cloth, else the strain"),
     PBD_OPT_REAL(run_options, strain_scale, "strain-scale", 0, "STRAIN", 1e-12, 1e12,
                  "with --snapshots and --film: strain of the darkest colour, so that runs\n"
@@ -123,8 +136,11 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
         return pbd_error(PBD_BAD_INPUT, "run takes one case; '%.60s' is an extra argument", words->item[1]);
     if (!o->method) return pbd_error(PBD_BAD_INPUT, "run needs a method: -m NAME; `pbdbench list methods` lists them");
     if (o->snapshots == 0 && o->out) return pbd_error(PBD_BAD_INPUT, "--out requires --snapshots N");
-    if (o->snapshots == 0 && !o->film && (o->colour || o->strain_scale > 0))
-        return pbd_error(PBD_BAD_INPUT, "--colour and --strain-scale require --snapshots N or --film FILE");
+    if (o->snapshots == 0 && !o->film && !o->view && o->colour)
+        return pbd_error(PBD_BAD_INPUT, "--colour requires --snapshots N, --film FILE or --view FILE");
+    if (o->snapshots == 0 && !o->film && o->strain_scale > 0)
+        return pbd_error(PBD_BAD_INPUT, "--strain-scale requires --snapshots N or --film FILE");
+    if (!o->view && o->frames > 0) return pbd_error(PBD_BAD_INPUT, "--frames requires --view FILE");
     if (!o->film && o->slow > 0) return pbd_error(PBD_BAD_INPUT, "--slow requires --film FILE");
     if (o->film) PBD_TRY(pbd_film_check(o->film));
     return pbd_ok();
@@ -158,7 +174,44 @@ typedef struct run_context {
     pbd_progress progress;
     pbd_status trouble;
     size_t failed, refused;
+    pbd_page_file page; /* of --view */
+    bool viewed;        /* it is written */
 } run_context;
+
+/* ---- The page of --view ------------------------------------------------------------------------------------------ */
+
+enum { VIEW_FRAMES = 100, VIEW_MOST_MB = 200 };
+
+static pbd_status open_view(run_options *o, run_context *c) {
+    if (!o->view) return pbd_ok();
+    PBD_TRY(pbd_page_open("page", o->view, NULL, &c->page));
+    PBD_TRY(pbd_spool_file(c->page.fresh ? c->page.fresh : o->folder, &o->spool));
+    o->request.spool = pbd_view_plan(o->spool, o->frames ? (int)o->frames : VIEW_FRAMES, VIEW_MOST_MB, 1);
+    return pbd_ok();
+}
+
+static pbd_status write_view(run_context *c, const pbd_plan_item *item, const pbd_result *r) {
+    pbd_kept_run kept PBD_CLEANUP(pbd_kept_close) = {0};
+    const char *command PBD_CLEANUP(pbd_free_memory) = pbd_run_command(r, NULL);
+    if (!command) return pbd_no_memory();
+    PBD_TRY(pbd_kept_open(item, &kept));
+    const pbd_view_run shown = {r, command, &kept.setup.scene, pbd_cell_method(&item->cell), kept.spool};
+    PBD_TRY(pbd_view_write(&shown, 1, c->options->colour, c->page.file));
+    if (ferror(c->page.file)) return pbd_page_cannot(&c->page, "the disk is full");
+    c->viewed = true;
+    return pbd_ok();
+}
+
+/* A run that was refused or failed leaves no page. */
+static pbd_status close_view(run_context *c, pbd_status status) {
+    if (!c->page.file) return status;
+    const bool lost = status.code == PBD_OK && !c->viewed;
+    const pbd_status closed =
+        pbd_page_close(&c->page, lost ? pbd_error(PBD_FAILED, "there is nothing to show") : status);
+    return lost ? status : closed;
+}
+
+/* ---- One run after the other ------------------------------------------------------------------------------------- */
 
 static bool lacks_snapshots(const pbd_result *r) {
     for (size_t i = 0; i < r->warnings; i++)
@@ -173,6 +226,7 @@ static void tell_pictures(const run_context *c, const pbd_plan_item *item, const
     if (lacks_snapshots(r) || strcmp(r->state, "failed") == 0 || (c->options->json && c->options->quiet)) return;
     if (item->snapshots.count > 0) fprintf(out, "%ssnapshots in %s\n", indent, item->snapshots.folder);
     if (item->film.path) fprintf(out, "%sfilm in %s\n", indent, item->film.path);
+    if (c->viewed) fprintf(out, "%spage in %s\n", indent, c->page.path);
 }
 
 static void observe(void *context, const pbd_plan_item *item, const pbd_result *made, size_t done, size_t total) {
@@ -199,6 +253,7 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
         print_result(r, item);
         if (!made) puts("  (already in the store; --again repeats it)");
     }
+    if (made && c->page.file && strcmp(r->state, "failed") != 0) c->trouble = write_view(c, item, r);
     tell_pictures(c, item, r);
     fflush(stdout);
     pbd_progress_show(&c->progress, done, total, made != NULL, item->label);
@@ -209,8 +264,9 @@ static pbd_status execute(const run_options *o, int argc, char **argv, run_conte
     pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     PBD_TRY(pbd_plan_add(&plan, &o->request, 0));
-    if (o->film && plan.count > (size_t)(o->repeats ? o->repeats : 1))
-        return pbd_error(PBD_BAD_INPUT, "--film is of one run, but these axes make %zu", plan.count);
+    if ((o->film || o->view) && plan.count > (size_t)(o->repeats ? o->repeats : 1))
+        return pbd_error(PBD_BAD_INPUT, "--%s is of one run, but these axes make %zu", o->film ? "film" : "view",
+                         plan.count);
     if (plan.folded > 0 && !o->quiet)
         fprintf(stderr, "pbdbench: %zu point%s of the axes left out: like others but for parameters not read there\n",
                 plan.folded, plan.folded == 1 ? "" : "s");
@@ -236,8 +292,9 @@ static pbd_status act(void *options, pbd_call *call) {
     o->folder = o->out ? strdup(o->out) : pbd_root_path("results/snapshots");
     if (!o->folder) return pbd_no_memory();
     PBD_TRY(take_words(call->words, o));
+    PBD_TRY(open_view(o, &context));
     pbd_catch_interrupts();
-    PBD_TRY(execute(o, call->argc, call->argv, &context));
+    PBD_TRY(close_view(&context, execute(o, call->argc, call->argv, &context)));
     call->exit_code = context.refused ? PBD_EXIT_USAGE : context.failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
     return pbd_ok();
 }

@@ -1,8 +1,7 @@
 /* The only place where angle brackets are written. */
-#include "harness/report/html.h"
+#include "harness/files/html.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,16 +177,37 @@ void html_asset(pbd_html *h, const char *name, const char *text) {
     html_close(h, name);
 }
 
-static void write_base64(FILE *out, const unsigned char *byte, size_t count) {
+void html_markup(pbd_html *h, const char *text) { fputs(text, h->out); }
+
+/* Within a script entities are not read, and only < could end it. */
+pbd_status html_json(pbd_html *h, const char *id, const json_t *json) {
+    char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    if (!text) return pbd_no_memory();
+    html_open(h, "script", "type", "application/json", "id", id, NULL);
+    for (const char *c = text; *c; c++)
+        if (*c == '<')
+            fputs("\\u003c", h->out);
+        else
+            fputc(*c, h->out);
+    html_close(h, "script");
+    return pbd_ok();
+}
+
+void html_base64(pbd_html *h, const unsigned char *byte, size_t count) {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < count; i += 3) {
+    enum { GROUPS = 1024 };
+    char text[4 * GROUPS];
+    for (size_t i = 0, used = 0; i < count; i += 3) {
         const size_t left = count - i;
         const unsigned group = (unsigned)byte[i] << 16 | (left > 1 ? (unsigned)byte[i + 1] << 8 : 0) |
                                (left > 2 ? (unsigned)byte[i + 2] : 0);
-        fputc(digit[group >> 18], out);
-        fputc(digit[group >> 12 & 63], out);
-        fputc(left > 1 ? digit[group >> 6 & 63] : '=', out);
-        fputc(left > 2 ? digit[group & 63] : '=', out);
+        text[used++] = digit[group >> 18];
+        text[used++] = digit[group >> 12 & 63];
+        text[used++] = left > 1 ? digit[group >> 6 & 63] : '=';
+        text[used++] = left > 2 ? digit[group & 63] : '=';
+        if (used < sizeof text && left > 3) continue;
+        fwrite(text, 1, used, h->out);
+        used = 0;
     }
 }
 
@@ -219,7 +239,7 @@ pbd_status html_png(pbd_html *h, const char *path, const char *alt) {
     spell_big_endian(byte + 16, width);
     spell_big_endian(byte + 20, height);
     fprintf(h->out, "<img src=\"data:image/png;base64,");
-    write_base64(h->out, byte, count);
+    html_base64(h, byte, count);
     fprintf(h->out, "\" width=\"%s\" height=\"%s\" alt=\"", width, height);
     write_escaped(h->out, alt);
     fputs("\">", h->out);

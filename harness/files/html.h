@@ -3,9 +3,10 @@
  * program's own style and script.
  *
  * The stream keeps its failures: check ferror when the page is done. */
-#ifndef PBD_REPORT_HTML_H
-#define PBD_REPORT_HTML_H
+#ifndef PBD_HTML_H
+#define PBD_HTML_H
 
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,6 +57,12 @@ void html_cellf(pbd_html *h, double sorted_by, bool number, const char *format, 
 
 /* The program's own style or script, as it is; `name` is "style" or "script". */
 void html_asset(pbd_html *h, const char *name, const char *text);
+/* The program's own markup, as it is. */
+void html_markup(pbd_html *h, const char *text);
+/* Data for a script: an element with this id whose text is JSON. */
+pbd_status html_json(pbd_html *h, const char *id, const json_t *json);
+/* Bytes as base64 (RFC 4648), which needs no escape. */
+void html_base64(pbd_html *h, const unsigned char *byte, size_t count);
 /* An image inside the page. PBD_BAD_INPUT when the file cannot be read or is no PNG; then nothing was written. */
 pbd_status html_png(pbd_html *h, const char *path, const char *alt);
 
