@@ -7,13 +7,26 @@
 #include "harness/exec/arena.h"
 
 void pbd_scene_free(pbd_scene *scene) {
-    void *owned[] = {scene->particles.positions, scene->particles.velocities, scene->particles.start,
-                     scene->loads.forces,        scene->particles.masses,     scene->hexes.corner,
-                     scene->tets.corner,         scene->triangles.corner,     scene->particles.fixed_particle,
-                     scene->particles.volumes,   scene->particles.body,       scene->colliders.item,
-                     scene->contact.radius,      scene->blades.item,          scene->colliders.mesh,
-                     scene->particles.material,  scene->hexes.material,       scene->tets.material,
-                     scene->triangles.material};
+    void *owned[] = {scene->particles.positions,
+                     scene->particles.velocities,
+                     scene->particles.start,
+                     scene->loads.forces,
+                     scene->particles.masses,
+                     scene->hexes.corner,
+                     scene->tets.corner,
+                     scene->triangles.corner,
+                     scene->particles.fixed_particle,
+                     scene->particles.volumes,
+                     scene->particles.body,
+                     scene->colliders.item,
+                     scene->contact.radius,
+                     scene->blades.item,
+                     scene->colliders.mesh,
+                     scene->particles.material,
+                     scene->hexes.material,
+                     scene->tets.material,
+                     scene->triangles.material,
+                     scene->skin};
     pbd_loaded *loaded[] = {&scene->surface_load.edges, &scene->surface_load.triangles, &scene->surface_load.quads};
     for (size_t i = 0; i < sizeof loaded / sizeof *loaded; i++) {
         free(loaded[i]->corner);
@@ -22,6 +35,10 @@ void pbd_scene_free(pbd_scene *scene) {
     for (size_t i = 0; scene->colliders.mesh && i < scene->colliders.meshes; i++) {
         free(scene->colliders.mesh[i].vertex);
         free(scene->colliders.mesh[i].triangle);
+    }
+    for (size_t i = 0; scene->skin && i < scene->skins; i++) {
+        free(scene->skin[i].vertex);
+        free(scene->skin[i].triangle);
     }
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     *scene = (pbd_scene){0};

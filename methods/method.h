@@ -299,6 +299,15 @@ typedef enum pbd_fixing { PBD_FIXED_WEIGHT, PBD_FIXED_RESET } pbd_fixing;
 /* Whether a constraint that two elements share counts once or once per element (rodero2016, open choice 8). */
 typedef enum pbd_sharing { PBD_SHARED_ONCE, PBD_SHARED_PER_ELEMENT } pbd_sharing;
 
+/* The closed surface of a body as it was given, at rest, counter-clockwise from outside: for pictures, which let its
+ * particles carry it. No method reads it. */
+typedef struct pbd_skin {
+    uint32_t body; /* in particles.body */
+    size_t vertices, triangles;
+    double *vertex;     /* vertices x 3, m */
+    uint32_t *triangle; /* triangles x 3 */
+} pbd_skin;
+
 typedef struct pbd_hints {
     pbd_fixing fixing;
     pbd_sharing shared;
@@ -321,6 +330,8 @@ typedef struct pbd_scene {
     size_t materials; /* 0: one */
     pbd_material material[PBD_MOST_MATERIALS];
     pbd_surface_load surface_load;
+    size_t skins;
+    pbd_skin *skin; /* each owns its arrays; bodies may have none */
 } pbd_scene;
 
 /* The material of a particle, and of a cell. */

@@ -1,5 +1,6 @@
 # States of one run, side by side, with what their colours mean. Set by the program: folder and list (a .tsv of picture and
-# caption), count, width and height of a picture (px), scale (the strain of the darkest colour, 0: colours tell bodies), grid
+# caption), count, width and height of a picture (px), label of the colours ('': they
+# have no scale), least and scale (the ends of theirs), grid
 # (m between the lines on the ground), colours (of a palette), target, style.
 load style
 n = int(count)
@@ -43,16 +44,17 @@ bar = 420.0
 set size 1, 1.0 * foot / total_h
 set origin 0, 0
 set label 2 sprintf('grid on the ground: %s m', grid) at screen 1 - 20.0 / total_w, screen 0.5 * foot / total_h right noenhanced
+low = real(least)
 most = real(scale)
-if (most > 0) {
+if (strlen(label) > 0) {
     eval 'set palette defined (' . colours . ')'
-    set cbrange [0:most]
+    set cbrange [low:most]
     set colorbox user horizontal origin screen 20.0 / total_w, screen 52.0 / total_h size screen bar / total_w, screen 20.0 / total_h
-    set cbtics out nomirror scale 0.5 font ',17' offset 0, 0.3 (0, most / 2, most)
-    set label 3 "strain, ‖(F^TF - I)/2‖" at screen (bar + 44.0) / total_w, screen 60.0 / total_h left
+    set cbtics out nomirror scale 0.5 font ',17' offset 0, 0.3 (low, (low + most) / 2, most)
+    set label 3 label at screen (bar + 44.0) / total_w, screen 60.0 / total_h left
     set xrange [0:1]
     set yrange [0:1]
-    plot '+' using 1:(-1):(0) with points palette pointtype 0
+    plot '+' using 1:(-1):(low) with points palette pointtype 0
 } else {
     set xrange [0:1]
     set yrange [0:1]

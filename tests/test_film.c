@@ -63,8 +63,9 @@ static void test_the_view_holds_what_moves(void **unused) {
                              .extent = 1,
                              .duration = 1};
     pbd_album a;
-    check_ok(pbd_album_open(&scene, NULL, PBD_COLOUR_BODY, 0, 320, &a));
-    for (size_t s = 0; s < 4; s++) check_ok(pbd_album_see(&a, x[s]));
+    check_ok(pbd_album_open(&scene, NULL, &(pbd_album_plan){.colour = PBD_COLOUR_BODY, .width = 320},
+                            &(pbd_seen_state){.position = x[0]}, &a));
+    for (size_t s = 0; s < 4; s++) check_ok(pbd_album_see(&a, &(pbd_seen_state){.position = x[s]}));
     pbd_album_look(&a, 180);
     for (size_t s = 0; s < 4; s++) assert_true(share_outside(&a, x[s], PARTICLES) < 0.01);
     assert_true(a.camera.half_width < 20 && a.camera.half_width > 5); /* m: it moves by 9 and is 4 wide at the end */
@@ -86,11 +87,12 @@ static void test_matter_has_its_colour(void **unused) {
                        .material = {{.flow = "drucker_prager"}, {.matter = PBD_FLUID}}};
     pbd_album a;
     pbd_image image;
-    check_ok(pbd_album_open(&scene, NULL, PBD_COLOUR_AUTO, 0, 320, &a));
+    check_ok(pbd_album_open(&scene, NULL, &(pbd_album_plan){.colour = PBD_COLOUR_AUTO, .width = 320},
+                            &(pbd_seen_state){.position = x}, &a));
     assert_int_equal(a.colour, PBD_COLOUR_MATTER);
-    check_ok(pbd_album_see(&a, x));
+    check_ok(pbd_album_see(&a, &(pbd_seen_state){.position = x}));
     pbd_album_look(&a, 180);
-    check_ok(pbd_album_draw(&a, x, 0, &image));
+    check_ok(pbd_album_draw(&a, &(pbd_seen_state){.position = x}, &image));
     for (int k = 0; k < 2; k++) { /* the pixel in which each centre is */
         double across = 0, above = 0;
         for (int d = 0; d < 3; d++) {
@@ -105,7 +107,8 @@ static void test_matter_has_its_colour(void **unused) {
     pbd_image_free(&image);
     pbd_album_close(&a);
     scene.material[0] = scene.material[1] = (pbd_material){.E = 1};
-    check_ok(pbd_album_open(&scene, NULL, PBD_COLOUR_AUTO, 0, 320, &a));
+    check_ok(pbd_album_open(&scene, NULL, &(pbd_album_plan){.colour = PBD_COLOUR_AUTO, .width = 320},
+                            &(pbd_seen_state){.position = x}, &a));
     assert_int_equal(a.colour, PBD_COLOUR_STRAIN);
     pbd_album_close(&a);
 }

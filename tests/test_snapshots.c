@@ -43,7 +43,7 @@ static void test_a_sphere_has_its_size(void **state) {
     const render_body body = {.points = 1, .position = position, .value = value, .radius = 0.8};
     const render_camera camera = camera_of_box();
     pbd_image image;
-    check_ok(render_draw(&body, &camera, WIDE, HIGH, &image));
+    check_ok(render_draw(&body, 1, &camera, WIDE, HIGH, &image));
     const double per_metre = WIDE / 4.0;
     check_near("area, pixels", covered(&image), 3.14159265358979 * 0.64 * per_metre * per_metre, 400);
     pbd_image_free(&image);
@@ -61,7 +61,7 @@ static void test_a_cube_has_its_size(void **state) {
     const render_body body = {.points = 8, .position = cube, .value = value, .triangles = 12, .triangle = cube_faces};
     const render_camera camera = camera_of_box();
     pbd_image image;
-    check_ok(render_draw(&body, &camera, WIDE, HIGH, &image));
+    check_ok(render_draw(&body, 1, &camera, WIDE, HIGH, &image));
     const double per_metre = WIDE / 4.0;
     const double wanted = fabs(camera.towards[0]) + fabs(camera.towards[1]) + fabs(camera.towards[2]);
     check_near("area, pixels", covered(&image), wanted * per_metre * per_metre, 500);
@@ -81,7 +81,7 @@ static void test_the_nearer_one_is_seen(void **state) {
         }
         const render_body body = {
             .points = 2, .position = position, .value = value, .radius = 0.4, .palette = RENDER_BODIES};
-        check_ok(render_draw(&body, &camera, WIDE, HIGH, &image));
+        check_ok(render_draw(&body, 1, &camera, WIDE, HIGH, &image));
         const unsigned char *middle = pixel(&image, WIDE / 2, HIGH / 2);
         if (nearer == 0)
             assert_true(middle[2] > middle[0]);
@@ -109,7 +109,7 @@ static void test_crossing_triangles_hide_each_other(void **state) {
                               .triangle = triangle,
                               .palette = RENDER_BODIES};
     pbd_image image;
-    check_ok(render_draw(&body, &camera, WIDE, HIGH, &image));
+    check_ok(render_draw(&body, 1, &camera, WIDE, HIGH, &image));
     const unsigned char *left = pixel(&image, WIDE / 2 - 60, HIGH / 2 + 60),
                         *right = pixel(&image, WIDE / 2 + 60, HIGH / 2 + 60);
     assert_true(left[0] > left[2]);   /* orange */
@@ -166,9 +166,9 @@ static void test_a_body_throws_a_shadow(void **state) {
     const float value[8] = {0};
     render_body body = {.points = 8, .position = cube, .value = value, .triangles = 12, .triangle = cube_faces};
     pbd_image with, without;
-    check_ok(render_draw(&body, &camera, WIDE, HIGH, &with));
+    check_ok(render_draw(&body, 1, &camera, WIDE, HIGH, &with));
     body.points = body.triangles = 0;
-    check_ok(render_draw(&body, &camera, WIDE, HIGH, &without));
+    check_ok(render_draw(&body, 1, &camera, WIDE, HIGH, &without));
     int darker = 0, lighter = 0;
     for (int i = 0; i < WIDE * HIGH; i++) {
         const int off = pixel(&with, i % WIDE, i / WIDE)[0] - pixel(&without, i % WIDE, i / WIDE)[0];
@@ -192,9 +192,9 @@ static void test_what_is_no_number_is_left_out(void **state) {
         .points = 8, .position = points, .value = value, .triangles = 12, .triangle = cube_faces, .radius = 0.1};
     const render_camera camera = camera_of_box();
     pbd_image image;
-    check_ok(render_draw(&body, &camera, 64, 64, &image));
+    check_ok(render_draw(&body, 1, &camera, 64, 64, &image));
     pbd_image_free(&image);
-    assert_int_equal(render_draw(&body, &camera, 0, 64, &image).code, PBD_BAD_INPUT);
+    assert_int_equal(render_draw(&body, 1, &camera, 0, 64, &image).code, PBD_BAD_INPUT);
 }
 
 /* ---- Strain and bodies ------------------------------------------------------------------------------------------- */
@@ -271,7 +271,7 @@ static void test_lines_of_colliders(void **state) {
     check_near("wall", high[0], 1, 0);
     check_near("top of the box at its end", high[2], 2.3, 1e-15);
     pbd_lines lines;
-    check_ok(pbd_collider_lines(&scene, 0.5, low, high, &lines));
+    check_ok(pbd_collider_lines(&scene, 0.5, low, high, true, &lines));
     assert_int_equal(lines.count, 4 + 4 + 12); /* walls, the box; no blade yet */
     for (size_t i = 0; i < 8; i++)
         for (size_t end = 0; end < 2; end++) { /* each wall from its end at -1 to the other wall */
@@ -280,7 +280,7 @@ static void test_lines_of_colliders(void **state) {
             assert_true(fabs(p[i < 4] - 1) < 1e-6 || fabs(p[i < 4] + 1) < 1e-6);
         }
     free(lines.end);
-    check_ok(pbd_collider_lines(&scene, 2.5, low, high, &lines));
+    check_ok(pbd_collider_lines(&scene, 2.5, low, high, true, &lines));
     assert_int_equal(lines.count, 4 + 4 + 12 + 4);
     double most = -1;
     for (size_t i = 8; i < 20; i++) most = fmax(most, lines.end[6 * i + 5]);
@@ -305,7 +305,7 @@ static void test_lines_are_hidden(void **state) {
     const render_body body = {
         .points = 1, .position = origin, .value = &value, .radius = 0.3, .lines = 1, .line = line};
     pbd_image image;
-    check_ok(render_draw(&body, &camera, 101, 101, &image));
+    check_ok(render_draw(&body, 1, &camera, 101, 101, &image));
     const unsigned char *row = image.pixel + 3 * 101 * 50;
     assert_true(row[3 * 20] < 190 && row[3 * 80] < 190);
     assert_true(row[3 * 50] > 150);                      /* the sphere's own light colour */
@@ -350,7 +350,8 @@ static void write_sequence(const char *folder, int count, long steps, bool told_
                              .particles.masses = &mass,
                              .loads.forces = force,
                              .extent = 1};
-    const pbd_snapshot_plan plan = {.count = count, .folder = folder, .colour = PBD_COLOUR_BODY, .width = 40};
+    const pbd_snapshot_plan plan = {
+        .count = count, .folder = folder, .album = {.colour = PBD_COLOUR_BODY, .width = 40}};
     pbd_snapshots *s;
     check_ok(pbd_snapshots_open(&plan, &scene, &method, &s));
     for (long i = 0; i <= steps; i++) {

@@ -19,7 +19,9 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     PBD_TRY(pbd_read_file(values, "file", &content));
     PBD_TRY(triangle_mesh_read(&content, pbd_real(values, "scale"), &mesh));
     const solid body = triangle_mesh_solid(&mesh);
-    return sampled_build(values, &body, setup);
+    PBD_TRY(sampled_build(values, &body, setup));
+    const placement here = placement_at(0, 0, 0);
+    return particle_add_skin(&setup->scene, 0, mesh.vertices, mesh.position, mesh.triangles, mesh.triangle, &here);
 }
 
 const pbd_case pbd_case_sampled_mesh = {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cases/geometry/shape_mesh.h"
 #include "cases/geometry/triangle_file.h"
 #include "cases/scenes/sheet.h"
 #include "harness/exec/arena.h"
@@ -300,6 +301,25 @@ static pbd_status fill(pbd_yaml *tree, const yaml_node_t *node, const body_keys 
     return pbd_ok();
 }
 
+static pbd_status take_skin(size_t vertices, const double *vertex, size_t triangles, const uint32_t *triangle,
+                            pbd_arena *arena, scene_body *out) {
+    out->skin_vertices = vertices;
+    out->skin_triangles = triangles;
+    out->skin_vertex = pbd_new(arena, double, 3 * vertices);
+    out->skin_triangle = pbd_new(arena, uint32_t, 3 * triangles);
+    PBD_TRY(pbd_arena_check(arena));
+    memcpy(out->skin_vertex, vertex, 3 * vertices * sizeof *vertex);
+    memcpy(out->skin_triangle, triangle, 3 * triangles * sizeof *triangle);
+    return pbd_ok();
+}
+
+static pbd_status take_shape_skin(const shapes *s, pbd_arena *arena, scene_body *out) {
+    shape_mesh mesh PBD_CLEANUP(shape_mesh_free) = {0};
+    if (s->count != 1) return pbd_ok();
+    PBD_TRY(shape_mesh_make(&s->item[0], &mesh));
+    return take_skin(mesh.vertices, mesh.vertex, mesh.triangles, mesh.triangle, arena, out);
+}
+
 static pbd_status fill_solid(pbd_yaml *tree, const yaml_node_t *node, const body_keys *k, size_t which,
                              pbd_arena *arena, scene_body *out) {
     shapes s = {0};
@@ -307,11 +327,13 @@ static pbd_status fill_solid(pbd_yaml *tree, const yaml_node_t *node, const body
     if (k->mesh) {
         PBD_TRY(read_mesh(tree, node, k, &mesh));
         const solid body = triangle_mesh_solid(&mesh);
-        return fill(tree, node, k, &body, arena, out);
+        PBD_TRY(fill(tree, node, k, &body, arena, out));
+        return take_skin(mesh.vertices, mesh.position, mesh.triangles, mesh.triangle, arena, out);
     }
     make_shape(k, which, &s);
     const solid body = shapes_solid(&s);
-    return fill(tree, node, k, &body, arena, out);
+    PBD_TRY(fill(tree, node, k, &body, arena, out));
+    return take_shape_skin(&s, arena, out);
 }
 
 /* A rectangle in z = 0, its middle at the origin. */
@@ -347,7 +369,7 @@ static pbd_status fill_sheet(pbd_yaml *tree, const yaml_node_t *node, const body
 /* ---- Where it starts --------------------------------------------------------------------------------------------- */
 
 static pbd_status put_in_place(const body_keys *k, const scene_turn *turn, pbd_arena *arena, scene_body *out) {
-    const placement here = scene_turn_place(turn, k->place);
+    const placement here = out->place = scene_turn_place(turn, k->place);
     const bool strained = k->stretch[0] != 1 || k->stretch[1] != 1 || k->stretch[2] != 1;
     if (strained) {
         out->start = pbd_new(arena, double, 3 * out->count);

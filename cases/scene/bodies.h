@@ -34,6 +34,10 @@ typedef struct scene_body {
     double near; /* m: as near as its particles are put to a surface, or half a cloth's thickness */
     double solid_volume;
     size_t dropped;
+    size_t skin_vertices, skin_triangles; /* of its surface, where it has one: a mesh, or a single shape */
+    double *skin_vertex;                  /* skin_vertices x 3, m, before it is put in its place */
+    uint32_t *skin_triangle;
+    placement place;
 } scene_body;
 
 /* An entry of `bodies`. The arena owns the arrays. */

@@ -199,7 +199,13 @@ static pbd_status take_bodies(pbd_yaml *tree, const scene_matters *matters, scen
     for (size_t b = 0, first = 0; b < bodies->count; first += bodies->item[b++].count)
         take_part(&bodies->item[b], matters, first, &detail->part[detail->parts++]);
     take_matters(matters, bodies, scene);
-    for (size_t b = 0; b < bodies->count; b++) copy_body(&bodies->item[b], b, &at, scene);
+    for (size_t b = 0; b < bodies->count; b++) {
+        const scene_body *body = &bodies->item[b];
+        copy_body(body, b, &at, scene);
+        if (body->skin_triangles > 0)
+            PBD_TRY(particle_add_skin(scene, (uint32_t)b, body->skin_vertices, body->skin_vertex, body->skin_triangles,
+                                      body->skin_triangle, &body->place));
+    }
     particle_scene_measure(scene);
     return pbd_ok();
 }

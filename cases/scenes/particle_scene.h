@@ -77,6 +77,10 @@ void particle_scene_measure(pbd_scene *scene);
  * be set. Sets particles, spacing, positions, volumes, masses, forces, body, extent. */
 pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement *place, pbd_scene *scene);
 
+/* Gives a body its surface, which is copied and put in its place, so that pictures show it (pbd_scene.skin). */
+pbd_status particle_add_skin(pbd_scene *scene, uint32_t body, size_t vertices, const double *vertex, size_t triangles,
+                             const uint32_t *triangle, const placement *place);
+
 /* detail_bytes and free_detail of a case whose detail begins with `sampling particles`. */
 #define PARTICLE_DETAIL(TYPE)                                                                 \
     .detail_bytes = sizeof(TYPE) + 0 * sizeof(char[offsetof(TYPE, particles) == 0 ? 1 : -1]), \

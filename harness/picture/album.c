@@ -1,112 +1,41 @@
 #include "harness/picture/album.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/files/numbers.h"
 #include "harness/picture/collider_lines.h"
 #include "harness/picture/sample_strain.h"
-#include "methods/physics/matter/flow_table.h"
-
-int pbd_colour_named(const char *name) {
-    static const char *const names[] = {"auto", "strain", "matter", "body"};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(name, names[i]) == 0) return i;
-    return -1;
-}
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 /* Particles that fill a body: their positions tell how much it is strained. */
 static bool is_sampled(const pbd_album *a) { return !a->body.node && a->scene->particles.spacing > 0; }
 
-bool pbd_has_matter(const pbd_scene *scene) {
-    for (size_t m = 0; m < (scene->materials ? scene->materials : 1); m++)
-        if (scene->material[m].flow || scene->material[m].matter != PBD_CONTINUUM) return true;
-    return false;
-}
-
-static pbd_colour choose_colour(const pbd_album *a, pbd_colour wanted) {
-    if (wanted == PBD_COLOUR_AUTO && pbd_has_matter(a->scene)) return PBD_COLOUR_MATTER;
-    if (wanted == PBD_COLOUR_AUTO || wanted == PBD_COLOUR_STRAIN)
-        return a->body.node || is_sampled(a) ? PBD_COLOUR_STRAIN : PBD_COLOUR_BODY;
-    return wanted;
-}
-
-/* Half the distance of particles that fill the body. */
-static double radius_of(const pbd_scene *scene) {
-    double volume = 1, mass = 0;
-    if (scene->particles.spacing > 0) return 0.5 * scene->particles.spacing;
-    if (scene->material->density > 0) {
-        for (size_t i = 0; i < scene->particles.count; i++) mass += scene->particles.masses[i];
-        volume = mass / scene->material->density;
-    } else {
-        for (size_t d = 0; d < 3; d++) {
-            double low = INFINITY, high = -INFINITY;
-            for (size_t i = 0; i < scene->particles.count; i++) {
-                low = fmin(low, scene->particles.positions[3 * i + d]);
-                high = fmax(high, scene->particles.positions[3 * i + d]);
-            }
-            volume *= fmax(high - low, 1e-3 * scene->extent);
-        }
-    }
-    return 0.5 * cbrt(volume / (double)scene->particles.count);
-}
-
-/* Of a square face, which is two triangles, the diagonal is no edge of the body. */
-static void find_edges(pbd_album *a) {
-    for (size_t t = 0; t < a->outside.triangles; t++)
-        a->edges[t] = a->body.corners == 8 ? (t % 2 ? 6 /* 1-2, 2-0 */ : 3 /* 0-1, 1-2 */) : 7;
-}
-
-uint32_t pbd_colour_of_material(const pbd_material *m) {
-    static const uint32_t LIQUID = 0x5b9bd5, CLOTH = 0xb56576, ELASTIC = 0xe58f65;
-    const int rule = flow_number(m->flow);
-    return m->matter == PBD_FLUID   ? LIQUID
-           : m->matter == PBD_CLOTH ? CLOTH
-           : rule >= 0              ? flow_table[rule].colour
-                                    : ELASTIC;
-}
-
-/* Bare particles, and cloth beside them as triangles. */
-static pbd_status open_bare(pbd_album *a) {
-    pbd_scene cloth = *a->scene;
-    a->radius = radius_of(a->scene);
-    if (cloth.triangles.count == 0) return pbd_ok();
-    cloth.hexes.count = cloth.tets.count = 0;
-    a->is_vertex = pbd_new(&a->owned, unsigned char, cloth.particles.count);
-    PBD_TRY(pbd_arena_check(&a->owned));
-    for (size_t k = 0; k < 3 * cloth.triangles.count; k++) a->is_vertex[cloth.triangles.corner[k]] = 1;
-    return surface_of(&cloth, &a->outside);
-}
-
 static pbd_status open_body(pbd_album *a, const pbd_method *method) {
-    const pbd_scene *scene = a->scene;
-    const size_t particles = scene->particles.count;
-    a->body = method ? pbd_body_of(scene, method) : (pbd_body){particles, particles, NULL, 1, scene->particles.body};
-    const pbd_scene only = pbd_body_scene(scene, &a->body);
+    const size_t particles = a->scene->particles.count;
+    a->body =
+        method ? pbd_body_of(a->scene, method) : (pbd_body){particles, particles, NULL, 1, a->scene->particles.body};
     a->strain = pbd_new(&a->owned, double, a->body.elements);
     a->at_particle = pbd_new(&a->owned, double, particles);
     a->value = pbd_new(&a->owned, float, particles);
     a->number = pbd_new(&a->owned, uint32_t, particles);
     PBD_TRY(pbd_arena_check(&a->owned));
-    PBD_TRY(pbd_number_bodies(&a->body, a->number));
-    if (a->body.node)
-        PBD_TRY(surface_of(&only, &a->outside));
-    else
-        PBD_TRY(open_bare(a));
-    a->edges = pbd_new(&a->owned, unsigned char, a->outside.triangles);
-    PBD_TRY(pbd_arena_check(&a->owned));
-    find_edges(a);
-    return pbd_ok();
+    return pbd_number_bodies(&a->body, a->number);
 }
 
-pbd_status pbd_album_open(const pbd_scene *scene, const pbd_method *method, pbd_colour colour, double strain_scale,
-                          int width, pbd_album *out) {
-    *out = (pbd_album){.scene = scene, .width = width, .scale = strain_scale, .scale_is_given = strain_scale > 0};
+pbd_status pbd_album_open(const pbd_scene *scene, const pbd_method *method, const pbd_album_plan *plan,
+                          const pbd_seen_state *first, pbd_album *out) {
+    *out = (pbd_album){.scene = scene,
+                       .width = plan->width,
+                       .scale_high = plan->strain_scale,
+                       .scale_is_given = plan->strain_scale > 0};
     PBD_TRY(open_body(out, method));
-    out->colour = choose_colour(out, colour);
+    PBD_TRY(pbd_colour_choose(scene, &out->body, plan->colour, first, &out->colour));
+    PBD_TRY(drawn_matter_open(scene, &out->body, plan->draw, out->colour == PBD_COLOUR_BODY, &out->matter));
+    PBD_TRY(collider_meshes_make(scene, &out->colliders));
     for (size_t i = 0; i < scene->particles.count; i++)
         out->value[i] = out->colour == PBD_COLOUR_MATTER ? (float)pbd_colour_of_material(pbd_material_of(scene, i))
                                                          : (float)out->number[i];
@@ -115,17 +44,21 @@ pbd_status pbd_album_open(const pbd_scene *scene, const pbd_method *method, pbd_
 }
 
 void pbd_album_close(pbd_album *a) {
+    drawn_matter_close(&a->matter);
+    collider_meshes_free(&a->colliders);
     pbd_arena_free(&a->owned);
-    surface_free(&a->outside);
     free(a->point);
+    free(a->sample);
+    *a = (pbd_album){0};
 }
 
 /* ---- Seeing ------------------------------------------------------------------------------------------------------ */
 
 /* At most so many particles are looked at for the view; the outermost of them on either side of an axis may leave it,
- * so that one that flew off does not shrink the picture of the others. Together less than 1 % of the particles. */
+ * so that one that flew off does not shrink the picture of the others, most often a drop upward. Together less than 1 %
+ * of the particles. */
 enum { LOOKED_AT = 4000, FRAMED = 1000 };
-static const double OUTSIDE = 0.001;
+static const double OUTSIDE = 0.001, ABOVE = 0.004;
 
 static pbd_status widen_view(pbd_album *a, const double *x) {
     const size_t particles = a->scene->particles.count, stride = particles / LOOKED_AT + 1;
@@ -138,23 +71,38 @@ static pbd_status widen_view(pbd_album *a, const double *x) {
             if (isfinite(x[3 * i + d])) at[n++] = x[3 * i + d];
         if (n == 0) continue;
         qsort(at, n, sizeof *at, pbd_ascending);
-        const size_t outside = (size_t)(OUTSIDE * (double)n);
-        a->low[d] = fmin(a->low[d], at[outside] - a->radius);
-        a->high[d] = fmax(a->high[d], at[n - 1 - outside] + a->radius);
+        const size_t below = (size_t)(OUTSIDE * (double)n), above = (size_t)((d == 2 ? ABOVE : OUTSIDE) * (double)n);
+        a->low[d] = fmin(a->low[d], at[below] - a->matter.radius);
+        a->high[d] = fmax(a->high[d], at[n - 1 - above] + a->matter.radius);
     }
+    return pbd_ok();
+}
+
+/* Room for at least so many more. */
+static pbd_status make_room_for_points(pbd_album *a, size_t more) {
+    if (a->points + more <= a->room) return pbd_ok();
+    const size_t room = 2 * (a->points + more);
+    float *point = realloc(a->point, 3 * room * sizeof *point);
+    if (!point) return pbd_no_memory();
+    a->point = point;
+    a->room = room;
+    return pbd_ok();
+}
+
+static pbd_status make_room_for_values(pbd_album *a, size_t more) {
+    if (a->samples + more <= a->sample_room) return pbd_ok();
+    const size_t room = 2 * (a->samples + more);
+    double *sample = realloc(a->sample, room * sizeof *sample);
+    if (!sample) return pbd_no_memory();
+    a->sample = sample;
+    a->sample_room = room;
     return pbd_ok();
 }
 
 /* Particles of this state within the view. */
 static pbd_status keep_points(pbd_album *a, const double *x) {
     const size_t particles = a->scene->particles.count, stride = particles / FRAMED + 1;
-    if (a->room < a->points + particles / stride + 1) {
-        const size_t room = 2 * a->points + particles / stride + 1;
-        float *point = realloc(a->point, 3 * room * sizeof *point);
-        if (!point) return pbd_no_memory();
-        a->point = point;
-        a->room = room;
-    }
+    PBD_TRY(make_room_for_points(a, particles / stride + 1));
     for (size_t i = 0; i < particles; i += stride) {
         bool seen = true;
         for (size_t d = 0; d < 3; d++) seen = seen && x[3 * i + d] >= a->low[d] && x[3 * i + d] <= a->high[d];
@@ -190,13 +138,49 @@ static double high_strain(pbd_album *a) {
     return a->at_particle[is_sampled(a) ? (count - 1) - (count - 1) / 100 : count - 1];
 }
 
-pbd_status pbd_album_see(pbd_album *a, const double *x) {
-    PBD_TRY(widen_view(a, x));
-    PBD_TRY(keep_points(a, x));
-    if (a->colour != PBD_COLOUR_STRAIN || a->scale_is_given) return pbd_ok();
-    PBD_TRY(pbd_album_strain(a, x));
-    a->scale = fmax(a->scale, high_strain(a));
+/* Some of the values in at_particle, for their percentiles over all states. */
+static pbd_status keep_values(pbd_album *a) {
+    const size_t particles = a->scene->particles.count, stride = particles / LOOKED_AT + 1;
+    PBD_TRY(make_room_for_values(a, particles / stride + 1));
+    for (size_t i = 0; i < particles; i += stride)
+        if (isfinite(a->at_particle[i])) a->sample[a->samples++] = a->at_particle[i];
     return pbd_ok();
+}
+
+static pbd_status see_values(pbd_album *a, const pbd_seen_state *state) {
+    if (a->colour == PBD_COLOUR_STRAIN) {
+        if (a->scale_is_given) return pbd_ok();
+        PBD_TRY(pbd_album_strain(a, state->position));
+        a->scale_high = fmax(a->scale_high, high_strain(a));
+        return pbd_ok();
+    }
+    if (!pbd_colour_has_scale(a->colour)) return pbd_ok();
+    PBD_TRY(pbd_colour_values(a->scene, &a->body, a->colour, state, a->at_particle));
+    return keep_values(a);
+}
+
+pbd_status pbd_album_see(pbd_album *a, const pbd_seen_state *state) {
+    PBD_TRY(widen_view(a, state->position));
+    PBD_TRY(keep_points(a, state->position));
+    return see_values(a, state);
+}
+
+/* From the 1st to the 99th percentile of what was seen, rounded outward to a fifth of a power of ten. */
+static void find_scale(pbd_album *a) {
+    if (a->colour == PBD_COLOUR_STRAIN || !pbd_colour_has_scale(a->colour)) {
+        if (!a->scale_is_given) a->scale_high = a->scale_high > 1e-12 ? round_up(a->scale_high) : 1;
+        return;
+    }
+    a->scale_low = 0, a->scale_high = 1;
+    if (a->samples == 0 || a->colour == PBD_COLOUR_DAMAGE) return;
+    qsort(a->sample, a->samples, sizeof *a->sample, pbd_ascending);
+    double low = a->sample[(a->samples - 1) / 100], high = a->sample[(a->samples - 1) - (a->samples - 1) / 100];
+    if (pbd_colour_from_zero(a->colour)) low = 0;
+    const double least = fmax(1e-6 * fmax(fabs(low), fabs(high)), 1e-300); /* what does not vary has a scale too */
+    if (high - low < least) high = low + least;
+    const double step = 0.2 * pow(10, floor(log10(high - low)));
+    a->scale_low = step * floor(low / step + 1e-9);
+    a->scale_high = step * ceil(high / step - 1e-9);
 }
 
 typedef struct frame {
@@ -244,7 +228,7 @@ static void tighten(pbd_album *a, double *aspect) {
     }
     frame_colliders(a, &f);
     for (int k = 0; k < 2; k++) {
-        half[k] = MARGIN * (0.5 * (f.high[k] - f.low[k]) + a->radius);
+        half[k] = MARGIN * (0.5 * (f.high[k] - f.low[k]) + a->matter.radius);
         middle[k] = 0.5 * (f.high[k] + f.low[k]);
         if (!(half[k] > 0) || !isfinite(half[k])) return;
     }
@@ -256,8 +240,9 @@ static void tighten(pbd_album *a, double *aspect) {
     *aspect = fmin(fmax(half[1] / half[0], 0.5), 1);
 }
 
-void pbd_album_look(pbd_album *a, int height) {
-    double aspect, size = 0;
+/* A little more than what was seen, and the colliders. */
+static void close_box(pbd_album *a) {
+    double size = 0;
     for (int d = 0; d < 3; d++)
         if (!(a->low[d] <= a->high[d])) a->low[d] = a->high[d] = 0; /* nothing that is finite */
     for (int d = 0; d < 3; d++) size = fmax(size, a->high[d] - a->low[d]);
@@ -267,10 +252,11 @@ void pbd_album_look(pbd_album *a, int height) {
         a->high[d] += more;
     }
     pbd_grow_by_colliders(a->scene, a->low, a->high);
-    if (!a->scale_is_given) a->scale = a->scale > 1e-12 ? round_up(a->scale) : 1;
-    a->camera = render_look_at(a->low, a->high, &aspect);
-    tighten(a, &aspect);
-    a->height = height > 0 ? height : (int)lround(a->width * aspect);
+}
+
+/* The picture has its own shape. */
+static void fit_picture(pbd_album *a, int height) {
+    a->height = height;
     const double wide = a->camera.half_height * a->width / a->height;
     if (wide > a->camera.half_width)
         a->camera.half_width = wide;
@@ -278,27 +264,101 @@ void pbd_album_look(pbd_album *a, int height) {
         a->camera.half_height = a->camera.half_width * a->height / a->width;
 }
 
+void pbd_album_look(pbd_album *a, int height) {
+    double aspect;
+    close_box(a);
+    find_scale(a);
+    a->camera = render_look_at(a->low, a->high, &aspect);
+    tighten(a, &aspect);
+    fit_picture(a, height > 0 ? height : (int)lround(a->width * aspect));
+}
+
+/* What another album saw, as if this one had. */
+static pbd_status take_over(pbd_album *a, pbd_album *from) {
+    close_box(from);
+    for (int d = 0; d < 3; d++) a->low[d] = fmin(a->low[d], from->low[d]), a->high[d] = fmax(a->high[d], from->high[d]);
+    PBD_TRY(make_room_for_points(a, from->points));
+    memcpy(a->point + 3 * a->points, from->point, 3 * from->points * sizeof *a->point);
+    a->points += from->points;
+    a->scale_high = fmax(a->scale_high, from->scale_high);
+    PBD_TRY(make_room_for_values(a, from->samples));
+    memcpy(a->sample + a->samples, from->sample, from->samples * sizeof *a->sample);
+    a->samples += from->samples;
+    return pbd_ok();
+}
+
+pbd_status pbd_album_share(pbd_album *const *album, size_t albums, int height) {
+    for (size_t i = 1; i < albums; i++) PBD_TRY(take_over(album[0], album[i]));
+    pbd_album_look(album[0], height);
+    for (size_t i = 1; i < albums; i++) {
+        pbd_album *a = album[i];
+        memcpy(a->low, album[0]->low, sizeof a->low);
+        memcpy(a->high, album[0]->high, sizeof a->high);
+        a->camera = album[0]->camera;
+        a->height = album[0]->height;
+        a->scale_low = album[0]->scale_low;
+        a->scale_high = album[0]->scale_high;
+    }
+    return pbd_ok();
+}
+
 /* ---- Drawing ----------------------------------------------------------------------------------------------------- */
 
 static void free_lines(pbd_lines *lines) { free(lines->end); }
 
-pbd_status pbd_album_draw(pbd_album *a, const double *x, double time, pbd_image *out) {
-    static const render_palette palettes[] = {RENDER_BODIES, RENDER_SCALE, RENDER_COLOURS, RENDER_BODIES};
+static pbd_status tell_values(pbd_album *a, const pbd_seen_state *state) {
+    if (!pbd_colour_has_scale(a->colour)) return pbd_ok();
+    if (a->colour == PBD_COLOUR_STRAIN)
+        PBD_TRY(pbd_album_strain(a, state->position));
+    else
+        PBD_TRY(pbd_colour_values(a->scene, &a->body, a->colour, state, a->at_particle));
+    for (size_t p = 0; p < a->scene->particles.count; p++)
+        a->value[p] = (float)((a->at_particle[p] - a->scale_low) / (a->scale_high - a->scale_low));
+    return pbd_ok();
+}
+
+static pbd_status draw_colliders(const pbd_album *a, double time, pbd_arena *arena, render_body *out, size_t *bodies) {
+    static const float GREY = 0xc9ccd1;
+    const collider_meshes *c = &a->colliders;
+    if (c->triangles == 0) return pbd_ok();
+    double *vertex = pbd_new(arena, double, 3 * c->vertices);
+    float *value = pbd_new(arena, float, c->vertices);
+    uint32_t *triangle = pbd_new(arena, uint32_t, 3 * c->triangles);
+    PBD_TRY(pbd_arena_check(arena));
+    collider_meshes_place(c, a->scene, time, vertex);
+    collider_meshes_join(c, triangle);
+    for (size_t v = 0; v < c->vertices; v++) value[v] = GREY;
+    out[(*bodies)++] = (render_body){.points = c->vertices,
+                                     .position = vertex,
+                                     .value = value,
+                                     .triangles = c->triangles,
+                                     .triangle = triangle,
+                                     .palette = RENDER_COLOURS};
+    return pbd_ok();
+}
+
+pbd_status pbd_album_draw(pbd_album *a, const pbd_seen_state *state, pbd_image *out) {
     pbd_lines lines PBD_CLEANUP(free_lines) = {0};
-    if (a->colour == PBD_COLOUR_STRAIN) PBD_TRY(pbd_album_strain(a, x));
-    for (size_t p = 0; p < a->scene->particles.count && a->colour == PBD_COLOUR_STRAIN; p++)
-        a->value[p] = (float)(a->at_particle[p] / a->scale);
-    PBD_TRY(pbd_collider_lines(a->scene, time, a->low, a->high, &lines));
-    const render_body body = {.points = a->scene->particles.count,
-                              .position = x,
-                              .value = a->value,
-                              .triangles = a->outside.triangles,
-                              .triangle = a->outside.triangle,
-                              .edges = a->edges,
-                              .radius = a->radius,
-                              .is_vertex = a->is_vertex,
-                              .lines = lines.count,
-                              .line = lines.end,
-                              .palette = palettes[a->colour]};
-    return render_draw(&body, &a->camera, a->width, a->height, out);
+    pbd_arena arena PBD_ARENA;
+    render_body body[RENDER_MOST_BODIES];
+    size_t bodies = 0;
+    const render_palette palette = pbd_colour_has_scale(a->colour)  ? RENDER_SCALE
+                                   : a->colour == PBD_COLOUR_MATTER ? RENDER_COLOURS
+                                                                    : RENDER_BODIES;
+    PBD_TRY(tell_values(a, state));
+    PBD_TRY(drawn_matter_at(&a->matter, state->position, a->value, palette, a->low, a->high, body, &bodies));
+    PBD_TRY(draw_colliders(a, state->time, &arena, body, &bodies));
+    PBD_TRY(pbd_collider_lines(a->scene, state->time, a->low, a->high, false, &lines));
+    body[bodies++] = (render_body){.lines = lines.count, .line = lines.end};
+    return render_draw(body, bodies, &a->camera, a->width, a->height, out);
+}
+
+void pbd_album_spell_palette(char *out, size_t size) {
+    size_t used = 0;
+    for (int i = 0; i <= 8; i++) {
+        float rgb[3];
+        render_colour(i / 8.0, rgb);
+        used += (size_t)snprintf(out + used, size - used, "%s%g '#%02lx%02lx%02lx'", i ? ", " : "", i / 8.0,
+                                 lrintf(255 * rgb[0]), lrintf(255 * rgb[1]), lrintf(255 * rgb[2]));
+    }
 }

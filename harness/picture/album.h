@@ -1,61 +1,62 @@
 /* Pictures of the states of one run, by which it is seen from one place and in one scale of colours.
  *
- * First every state, or some of a film's, is shown to pbd_album_see: the view holds what moves, and the scale goes up
- * to the largest strain. Then pbd_album_draw draws them. */
+ * First every state, or some of a film's, is shown to pbd_album_see: the view holds what moves, and the scale what its
+ * colours tell. Then pbd_album_draw draws them. */
 #ifndef PBD_ALBUM_H
 #define PBD_ALBUM_H
 
-#include "cases/geometry/surface.h"
-#include "harness/exec/arena.h"
-#include "harness/picture/deformation.h"
+#include "harness/picture/collider_mesh.h"
+#include "harness/picture/colours.h"
+#include "harness/picture/drawn_matter.h"
 #include "harness/picture/render.h"
 
-/* What colours mean. AUTO: the matter, where some of it flows, is liquid or cloth; else the strain, where there are
- * elements or a sampled body; else the body. */
-typedef enum pbd_colour { PBD_COLOUR_AUTO, PBD_COLOUR_STRAIN, PBD_COLOUR_MATTER, PBD_COLOUR_BODY } pbd_colour;
-#define PBD_COLOUR_NAMES "auto|strain|matter|body"
-/* -1: no such name. */
-int pbd_colour_named(const char *name);
-/* Whether AUTO is the matter. */
-bool pbd_has_matter(const pbd_scene *scene);
-/* 0xRRGGBB, sRGB. */
-uint32_t pbd_colour_of_material(const pbd_material *material);
+typedef struct pbd_album_plan {
+    pbd_colour colour;
+    double strain_scale; /* the strain of the darkest colour; 0: by what is seen */
+    pbd_draw draw;
+    int width; /* of a picture, pixels */
+} pbd_album_plan;
 
 typedef struct pbd_album {
     const pbd_scene *scene;
     pbd_body body;
-    pbd_colour colour;      /* not AUTO */
-    double scale;           /* strain of the darkest colour; 0 until it is asked for or seen */
-    bool scale_is_given;    /* by the user */
-    int width, height;      /* of a picture, pixels; the height after pbd_album_look */
-    double low[3], high[3]; /* m: what is in the picture */
+    pbd_colour colour;            /* not AUTO */
+    double scale_low, scale_high; /* of the lightest and the darkest colour; set by pbd_album_look */
+    bool scale_is_given;          /* by the user */
+    int width, height;            /* of a picture, pixels; the height after pbd_album_look */
+    double low[3], high[3];       /* m: what is in the picture */
     render_camera camera;
     double *strain;      /* by element: pbd_album_strain */
-    double *at_particle; /* likewise by particle */
+    double *at_particle; /* likewise by particle, or what the colours tell */
     uint32_t *number;    /* by particle: which body */
     /* Internal. */
     pbd_arena owned;
+    drawn_matter matter;
+    collider_meshes colliders;
     float *value; /* by particle: the renderer's */
-    surface outside;
     float *point; /* points x 3, m: particles of the states that were seen, for the camera */
     size_t points, room;
-    unsigned char *edges;     /* of the outside's triangles */
-    double radius;            /* m: of bare particles; 0: there are none */
-    unsigned char *is_vertex; /* by particle: 1 in cloth beside bare particles; else NULL */
+    double *sample; /* values that were seen, for the scale */
+    size_t samples, sample_room;
 } pbd_album;
 
-/* The scene must outlive it. `method` NULL: the particles are drawn as they are. strain_scale 0: by what is seen. */
-pbd_status pbd_album_open(const pbd_scene *scene, const pbd_method *method, pbd_colour colour, double strain_scale,
-                          int width, pbd_album *out);
+/* The scene must outlive it. `method` NULL: the particles are drawn as they are. PBD_NOT_SUPPORTED where the colour
+ * cannot be told in the first state. Close it also after an error. */
+pbd_status pbd_album_open(const pbd_scene *scene, const pbd_method *method, const pbd_album_plan *plan,
+                          const pbd_seen_state *first, pbd_album *out);
 void pbd_album_close(pbd_album *album); /* safe on a zeroed one */
 
 /* Sets `strain` and `at_particle`, which the calls below use as well. Positions: particles x 3, m. */
 pbd_status pbd_album_strain(pbd_album *album, const double *positions);
 
-pbd_status pbd_album_see(pbd_album *album, const double *positions);
-/* The camera, once all was seen. `height` 0: by the shape of what is seen. */
+pbd_status pbd_album_see(pbd_album *album, const pbd_seen_state *state);
+/* The camera and the scale, once all was seen. `height` 0: by the shape of what is seen. */
 void pbd_album_look(pbd_album *album, int height);
-/* time: s, for what moves beside the body. */
-pbd_status pbd_album_draw(pbd_album *album, const double *positions, double time, pbd_image *out);
+/* The same of several albums: one camera and one scale that hold all of them. */
+pbd_status pbd_album_share(pbd_album *const *album, size_t albums, int height);
+/* The colours of the scale for gnuplot: "0 '#rrggbb', 0.125 '#rrggbb', ...". */
+void pbd_album_spell_palette(char *out, size_t size);
+
+pbd_status pbd_album_draw(pbd_album *album, const pbd_seen_state *state, pbd_image *out);
 
 #endif

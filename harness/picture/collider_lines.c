@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/picture/collider_mesh.h"
+
 #define REAL double
 #include "methods/physics/surface/colliders.h"
 
@@ -130,11 +132,12 @@ static pbd_status add_blade(pbd_lines *l, const pbd_blade *b, double time) {
 }
 
 pbd_status pbd_collider_lines(const pbd_scene *scene, double time, const double low[3], const double high[3],
-                              pbd_lines *lines) {
+                              bool solids, pbd_lines *lines) {
     *lines = (pbd_lines){0};
     for (size_t i = 0; i < scene->colliders.count; i++) {
         if (is_wall(&scene->colliders.item[i])) PBD_TRY(add_wall(lines, scene, i, time, low, high));
-        PBD_TRY(add_collider(lines, scene, &scene->colliders.item[i], time));
+        if (solids || !collider_is_solid(&scene->colliders.item[i]))
+            PBD_TRY(add_collider(lines, scene, &scene->colliders.item[i], time));
     }
     for (size_t i = 0; i < scene->blades.count; i++) PBD_TRY(add_blade(lines, &scene->blades.item[i], time));
     return pbd_ok();

@@ -17,8 +17,9 @@ const pbd_collider *pbd_ground_of(const pbd_scene *scene);
  * bound it where they stand. Without a ground under it its low end stays. */
 void pbd_grow_by_colliders(const pbd_scene *scene, double low[3], double high[3]);
 
-/* All of them at a time (s), walls within the box. To be freed with free(lines->end), also on failure. */
+/* All of them at a time (s), walls within the box; `solids`: also those that pictures draw as triangles
+ * (collider_mesh.h). To be freed with free(lines->end), also on failure. */
 pbd_status pbd_collider_lines(const pbd_scene *scene, double time, const double low[3], const double high[3],
-                              pbd_lines *lines);
+                              bool solids, pbd_lines *lines);
 
 #endif

@@ -67,8 +67,9 @@ static void invert(const double J[3][3], double out[3][3]) {
     for (int i = 0; i < 9; i++) out[i / 3][i % 3] /= det;
 }
 
-static double strain_of(const pbd_body *body, const uint32_t *node, const double *rest, const double *x) {
-    double J0[3][3], J[3][3], inverse[3][3], F[3][3] = {{0}}, sum = 0;
+void pbd_gradient(const pbd_body *body, size_t element, const double *rest, const double *x, double F[3][3]) {
+    const uint32_t *node = body->node + element * (size_t)body->corners;
+    double J0[3][3], J[3][3], inverse[3][3];
     jacobian(body, node, rest, J0);
     jacobian(body, node, x, J);
     if (body->corners == 3) {
@@ -76,9 +77,15 @@ static double strain_of(const pbd_body *body, const uint32_t *node, const double
         add_normal(J);
     }
     invert((const double(*)[3])J0, inverse);
+    memset(F, 0, 9 * sizeof(double));
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             for (int m = 0; m < 3; m++) F[i][k] += J[i][m] * inverse[m][k];
+}
+
+static double strain_of(const pbd_body *body, size_t element, const double *rest, const double *x) {
+    double F[3][3], sum = 0;
+    pbd_gradient(body, element, rest, x, F);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
             double C = 0;
@@ -89,8 +96,7 @@ static double strain_of(const pbd_body *body, const uint32_t *node, const double
 }
 
 void pbd_strain(const pbd_body *body, const double *rest, const double *x, double *strain) {
-    for (size_t e = 0; e < body->elements; e++)
-        strain[e] = body->node ? strain_of(body, body->node + e * (size_t)body->corners, rest, x) : 0;
+    for (size_t e = 0; e < body->elements; e++) strain[e] = body->node ? strain_of(body, e, rest, x) : 0;
 }
 
 /* ---- Particles and bodies ---------------------------------------------------------------------------------------- */

@@ -22,6 +22,9 @@ pbd_scene pbd_body_scene(const pbd_scene *scene, const pbd_body *body);
  * its middle, 0 at rest and under any rotation; for triangles within their plane. Bare particles have none: 0. */
 void pbd_strain(const pbd_body *body, const double *rest, const double *x, double *strain);
 
+/* The deformation gradient of an element at its middle, row by row; likewise. */
+void pbd_gradient(const pbd_body *body, size_t element, const double *rest, const double *x, double F[3][3]);
+
 /* The mean over the elements around each particle. */
 pbd_status pbd_to_particles(const pbd_body *body, const double *of_elements, double *of_particles);
 

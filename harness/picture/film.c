@@ -8,21 +8,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "harness/exec/arena.h"
+#include "harness/files/gnuplot.h"
 #include "harness/process/child.h"
 #include "harness/process/interrupt.h"
 #include "harness/process/progress.h"
 
-enum { RATE = 25, WIDTH = 1280, HEIGHT = 720, STRAINS_SEEN = 50 };
-
-struct pbd_film {
-    pbd_film_plan plan;
-    const pbd_scene *scene;
-    const pbd_method *method;
-    int file; /* of the spool */
-    pbd_spool *spool;
-    double interval;  /* s: between frames */
-    double *position; /* one state */
-};
+enum { RATE = 25, HEIGHT = 720, SEEN = 50 /* states whose colours set the scale */ };
+/* pixels, of each side, by their number */
+static const int widths[FILM_MOST_SIDES + 1] = {0, 1280, 960, 640, 480};
 
 static const char *ending_of(const char *path) {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
@@ -48,56 +42,147 @@ pbd_status pbd_film_check(const char *path) {
     return pbd_error(PBD_NOT_SUPPORTED, "a film needs the program ffmpeg: install the package ffmpeg");
 }
 
-pbd_status pbd_film_open(const pbd_film_plan *plan, const pbd_scene *scene, const pbd_method *method, pbd_film **out) {
-    *out = NULL;
-    if (!(scene->duration > 0) || scene->solved)
-        return pbd_error(PBD_BAD_INPUT,
-                         "this run is a static solve, of which there is no film: --snapshots 2 shows its "
-                         "start and its end");
-    pbd_film *f = calloc(1, sizeof *f);
-    if (!f) return pbd_no_memory();
-    *f = (pbd_film){.plan = *plan, .scene = scene, .method = method};
-    f->interval = 1 / (RATE * (plan->slow > 0 ? plan->slow : 1));
-    pbd_status status = pbd_spool_file(plan->path, &f->file);
-    if (status.code == PBD_OK)
-        status = pbd_spool_begin(&(pbd_spool_plan){.file = f->file, .interval = f->interval}, scene, method, &f->spool);
-    f->position = malloc((3 * scene->particles.count + 1) * sizeof *f->position);
-    if (status.code == PBD_OK && !f->position) status = pbd_no_memory();
-    if (status.code == PBD_OK)
-        *out = f;
-    else
-        pbd_film_close(f);
+static double interval_of(const pbd_film_plan *plan) { return 1 / (RATE * (plan->slow > 0 ? plan->slow : 1)); }
+
+pbd_spool_plan pbd_film_spooling(const pbd_film_plan *plan, int file) {
+    return (pbd_spool_plan){
+        .file = file, .interval = interval_of(plan), .fields = pbd_colour_fields(plan->album.colour)};
+}
+
+/* ---- States ------------------------------------------------------------------------------------------------------ */
+
+/* A side as it is drawn. */
+typedef struct take {
+    const pbd_film_side *of;
+    pbd_album album;
+    double *field[4]; /* position, velocity, gradient, pressure; NULL: not kept */
+    size_t drawn;     /* state of `image`; SIZE_MAX: none */
+    pbd_image image;
+} take;
+
+static const struct {
+    pbd_field field;
+    size_t width;
+} kept[4] = {{PBD_POSITIONS, 3}, {PBD_VELOCITIES, 3}, {PBD_DEFORMATION_GRADIENTS, 9}, {PBD_PRESSURES, 1}};
+
+static void close_take(take *t) {
+    pbd_album_close(&t->album);
+    pbd_image_free(&t->image);
+    for (int k = 0; k < 4; k++) free(t->field[k]);
+}
+
+static pbd_status read_back(take *t, size_t index, pbd_seen_state *out) {
+    for (int k = 0; k < 4; k++)
+        if (t->field[k]) PBD_TRY(pbd_spool_read(t->of->spool, index, kept[k].field, t->field[k]));
+    *out = (pbd_seen_state){pbd_spool_time(t->of->spool, index), t->field[0], t->field[1], t->field[2], t->field[3]};
+    return pbd_ok();
+}
+
+static pbd_status open_take(const pbd_film_plan *plan, const pbd_film_side *side, int width, take *t) {
+    pbd_album_plan album = plan->album;
+    pbd_seen_state state;
+    const unsigned fields = pbd_colour_fields(album.colour) | 1u << PBD_POSITIONS;
+    album.width = width;
+    *t = (take){.of = side, .drawn = SIZE_MAX};
+    for (int k = 0; k < 4; k++)
+        if (fields >> kept[k].field & 1 && (k == 0 || pbd_spool_has(side->spool, kept[k].field)))
+            PBD_TRY_NEW(t->field[k], kept[k].width * side->scene->particles.count);
+    PBD_TRY(read_back(t, 0, &state));
+    return pbd_album_open(side->scene, side->method, &album, &state, &t->album);
+}
+
+static pbd_status see_all(take *t) {
+    const size_t states = pbd_spool_states(t->of->spool);
+    const size_t stride = pbd_colour_has_scale(t->album.colour) ? states / SEEN + 1 : 1;
+    for (size_t i = 0; i < states; i++) {
+        pbd_seen_state state;
+        if (i % stride != 0 && i + 1 != states) continue;
+        PBD_TRY(read_back(t, i, &state));
+        PBD_TRY(pbd_album_see(&t->album, &state));
+    }
+    return pbd_ok();
+}
+
+/* The last state at or before a time. */
+static pbd_status draw_at(take *t, double time) {
+    size_t at = t->drawn == SIZE_MAX ? 0 : t->drawn;
+    pbd_seen_state state;
+    while (at + 1 < pbd_spool_states(t->of->spool) && pbd_spool_time(t->of->spool, at + 1) <= time) at++;
+    if (at == t->drawn) return pbd_ok();
+    t->drawn = at;
+    pbd_image_free(&t->image);
+    PBD_TRY(read_back(t, at, &state));
+    return pbd_album_draw(&t->album, &state, &t->image);
+}
+
+/* ---- What stands below the pictures ------------------------------------------------------------------------------ */
+
+enum { CAPTION = 40, LEGEND = 60 /* pixels */ };
+
+typedef struct sides {
+    const pbd_film_plan *plan;
+    take take[FILM_MOST_SIDES];
+    size_t count;
+    int width;       /* of each, pixels */
+    pbd_image strip; /* below them; of no height where nothing is to be said */
+} sides;
+
+static void close_sides(sides *s) {
+    for (size_t i = 0; i < s->count; i++) close_take(&s->take[i]);
+    pbd_image_free(&s->strip);
+}
+
+static int strip_height(const sides *s) {
+    bool captions = false;
+    for (size_t i = 0; i < s->count; i++) captions |= s->take[i].of->caption != NULL;
+    return (captions ? CAPTION : 0) + (pbd_colour_has_scale(s->take[0].album.colour) ? LEGEND : 0);
+}
+
+static pbd_status list_captions(const sides *s, const char *path) {
+    FILE *file = fopen(path, "w");
+    if (!file) return pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
+    for (size_t i = 0; i < s->count; i++)
+        fprintf(file, "%zu\t%s\n", i, s->take[i].of->caption ? s->take[i].of->caption : "");
+    const bool bad = ferror(file) != 0;
+    if (fclose(file) == 0 && !bad) return pbd_ok();
+    return pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
+}
+
+/* By gnuplot, once: its letters are those of figures. Its files stand beside the film and are removed. */
+static pbd_status draw_strip(sides *s) {
+    const pbd_album *a = &s->take[0].album;
+    char list[4200], target[4200], width[20], height[20], count[20], least[40], scale[40], palette[400];
+    char *output PBD_CLEANUP(pbd_free_memory) = NULL;
+    if (strip_height(s) == 0) return pbd_ok();
+    snprintf(list, sizeof list, "%s.captions.tsv", s->plan->path);
+    snprintf(target, sizeof target, "%s.captions.png", s->plan->path);
+    snprintf(width, sizeof width, "%d", s->width * (int)s->count);
+    snprintf(height, sizeof height, "%d", strip_height(s));
+    snprintf(count, sizeof count, "%zu", s->count);
+    snprintf(least, sizeof least, "%.6e", a->scale_low); /* gnuplot reads 1e-9 as 1 */
+    snprintf(scale, sizeof scale, "%.6e", a->scale_high);
+    pbd_album_spell_palette(palette, sizeof palette);
+    const pbd_gnuplot_variable variable[] = {
+        {"list", list},
+        {"count", count},
+        {"width", width},
+        {"height", height},
+        {"least", least},
+        {"scale", scale},
+        {"colours", palette},
+        {"target", target},
+        {"label", pbd_colour_has_scale(a->colour) ? pbd_colour_label(a->colour) : ""}};
+    pbd_status status = list_captions(s, list);
+    if (status.code == PBD_OK) status = pbd_gnuplot("film.gp", variable, sizeof variable / sizeof *variable, &output);
+    if (status.code == PBD_BAD_INPUT)
+        status = pbd_error(PBD_FAILED, "%.150s: %.200s", status.text, output ? output : "");
+    if (status.code == PBD_OK) status = pbd_png_read(target, &s->strip);
+    remove(list);
+    remove(target);
     return status;
 }
 
-void pbd_film_close(pbd_film *f) {
-    if (!f) return;
-    pbd_spool_close(f->spool);
-    if (f->file) close(f->file);
-    free(f->position);
-    free(f);
-}
-
-pbd_spool *pbd_film_spool(pbd_film *f) { return f->spool; }
-
-/* Into f->position. */
-static pbd_status read_back(pbd_film *f, size_t index) {
-    return pbd_spool_read(f->spool, index, PBD_POSITIONS, f->position);
-}
-
-/* ---- Drawing ----------------------------------------------------------------------------------------------------- */
-
-static pbd_status see_all(pbd_film *f, pbd_album *a) {
-    const size_t states = pbd_spool_states(f->spool);
-    const size_t stride = a->colour == PBD_COLOUR_STRAIN ? states / STRAINS_SEEN + 1 : 1;
-    for (size_t i = 0; i < states; i++) {
-        if (i % stride != 0 && i + 1 != states) continue;
-        PBD_TRY(read_back(f, i));
-        PBD_TRY(pbd_album_see(a, f->position));
-    }
-    pbd_album_look(a, HEIGHT);
-    return pbd_ok();
-}
+/* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
 static bool send_image(int socket, const pbd_image *image) {
     const unsigned char *at = image->pixel, *end = at + 3 * (size_t)image->width * (size_t)image->height;
@@ -110,26 +195,37 @@ static bool send_image(int socket, const pbd_image *image) {
     return true;
 }
 
-static pbd_status draw_state(pbd_film *f, pbd_album *a, size_t index, pbd_image *image) {
-    pbd_image_free(image);
-    PBD_TRY(read_back(f, index));
-    return pbd_album_draw(a, f->position, pbd_spool_time(f->spool, index), image);
+/* Pictures side by side, and the strip. */
+static void join_frame(const sides *s, pbd_image *frame) {
+    const size_t part = 3 * (size_t)s->width, row = part * s->count;
+    const int height = s->take[0].image.height;
+    for (int y = 0; y < height; y++)
+        for (size_t i = 0; i < s->count; i++)
+            memcpy(frame->pixel + row * (size_t)y + part * i, s->take[i].image.pixel + part * (size_t)y, part);
+    if (s->strip.pixel) memcpy(frame->pixel + row * (size_t)height, s->strip.pixel, row * (size_t)s->strip.height);
 }
 
-/* Each frame shows the last state at or before its time. ffmpeg that stops listening says why at its end. */
-static pbd_status draw_frames(pbd_film *f, pbd_album *a, int socket) {
-    const size_t states = pbd_spool_states(f->spool);
-    const size_t frames = (size_t)floor(pbd_spool_time(f->spool, states - 1) / f->interval + 1e-6) + 1;
+static double end_of(const sides *s) {
+    double end = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        pbd_spool *spool = s->take[i].of->spool;
+        end = fmax(end, pbd_spool_time(spool, pbd_spool_states(spool) - 1));
+    }
+    return end;
+}
+
+/* Each frame shows the last states at or before its time. ffmpeg that stops listening says why at its end. */
+static pbd_status draw_frames(sides *s, pbd_image *frame, int socket) {
+    const double interval = interval_of(s->plan);
+    const size_t frames = (size_t)floor(end_of(s) / interval + 1e-6) + 1;
     pbd_progress progress;
     pbd_status status = pbd_ok();
-    pbd_image image PBD_CLEANUP(pbd_image_free) = {0};
-    size_t at = 0, drawn = SIZE_MAX; /* steps may be longer than frames */
-    pbd_progress_begin(&progress, f->plan.quiet);
+    pbd_progress_begin(&progress, s->plan->quiet);
     for (size_t k = 0; k < frames && status.code == PBD_OK; k++) {
-        while (at + 1 < states && pbd_spool_time(f->spool, at + 1) <= ((double)k + 1e-6) * f->interval) at++;
-        if (at != drawn) status = draw_state(f, a, at, &image);
-        drawn = at;
-        if (status.code == PBD_OK && !send_image(socket, &image)) break;
+        for (size_t i = 0; i < s->count && status.code == PBD_OK; i++)
+            status = draw_at(&s->take[i], ((double)k + 1e-6) * interval);
+        if (status.code == PBD_OK) join_frame(s, frame);
+        if (status.code == PBD_OK && !send_image(socket, frame)) break;
         pbd_progress_show(&progress, k + 1, frames, true, "frames of the film");
     }
     pbd_progress_end(&progress);
@@ -155,31 +251,105 @@ static void spell(const char *path, const char *size, const char *word[40]) {
     word[n] = NULL;
 }
 
-static pbd_status shoot(pbd_film *f, pbd_album *a) {
+static pbd_status shoot(sides *s) {
     const char *word[40];
     char size[40], said[200];
     const pbd_child_place place = {.core = -1, .talk = true};
     pbd_child_process process;
     pbd_child child PBD_CLEANUP(pbd_child_free) = {0};
+    pbd_image frame PBD_CLEANUP(pbd_image_free) = {.width = s->width * (int)s->count, .height = HEIGHT};
     char file[4100]; /* a name that begins with a dash is no option */
-    snprintf(file, sizeof file, "%s%s", *f->plan.path == '-' ? "./" : "", f->plan.path);
-    snprintf(size, sizeof size, "%dx%d", a->width, a->height);
+    PBD_TRY_NEW(frame.pixel, 3 * (size_t)frame.width * (size_t)frame.height);
+    snprintf(file, sizeof file, "%s%s", *s->plan->path == '-' ? "./" : "", s->plan->path);
+    snprintf(size, sizeof size, "%dx%d", frame.width, frame.height);
     spell(file, size, word);
     PBD_TRY(pbd_child_start(word, &place, &process));
-    pbd_status status = draw_frames(f, a, process.talk);
+    pbd_status status = draw_frames(s, &frame, process.talk);
     shutdown(process.talk, SHUT_WR);
     const pbd_status ended = pbd_child_finish(&process, &child);
     PBD_TRY(status);
     PBD_TRY(ended);
     if (child.code == 0) return pbd_ok();
     pbd_last_words(child.err, said, sizeof said);
-    return pbd_error(PBD_FAILED, "ffmpeg wrote no film '%.200s' (exit %d): %s", f->plan.path, child.code, said);
+    return pbd_error(PBD_FAILED, "ffmpeg wrote no film '%.200s' (exit %d): %s", s->plan->path, child.code, said);
+}
+
+pbd_status pbd_film_draw(const pbd_film_plan *plan, const pbd_film_side *side, size_t count) {
+    sides s PBD_CLEANUP(close_sides) = {.plan = plan, .width = widths[count]};
+    pbd_album *album[FILM_MOST_SIDES];
+    for (size_t i = 0; i < count; i++) {
+        take *t = &s.take[s.count++];
+        PBD_TRY(open_take(plan, &side[i], s.width, t));
+        PBD_TRY(see_all(t));
+        album[i] = &t->album;
+    }
+    PBD_TRY(pbd_album_share(album, count, HEIGHT - strip_height(&s)));
+    PBD_TRY(draw_strip(&s));
+    return shoot(&s);
+}
+
+/* ---- Of a run that is made now ----------------------------------------------------------------------------------- */
+
+struct pbd_film {
+    pbd_film_plan plan;
+    const pbd_scene *scene;
+    const pbd_method *method;
+    int file; /* of the spool */
+    pbd_spool *spool;
+    bool checked; /* that the colour can be told */
+};
+
+pbd_status pbd_film_can_move(const pbd_scene *scene) {
+    if (scene->duration > 0 && !scene->solved) return pbd_ok();
+    return pbd_error(
+        PBD_BAD_INPUT,
+        "this run is a static solve, of which there is no film: --snapshots 2 shows its start and its end");
+}
+
+pbd_status pbd_film_open(const pbd_film_plan *plan, const pbd_scene *scene, const pbd_method *method, pbd_film **out) {
+    *out = NULL;
+    PBD_TRY(pbd_film_can_move(scene));
+    pbd_film *f = calloc(1, sizeof *f);
+    if (!f) return pbd_no_memory();
+    *f = (pbd_film){.plan = *plan, .scene = scene, .method = method};
+    pbd_status status = pbd_spool_file(plan->path, &f->file);
+    const pbd_spool_plan spooling = pbd_film_spooling(plan, f->file);
+    if (status.code == PBD_OK) status = pbd_spool_begin(&spooling, scene, method, &f->spool);
+    if (status.code == PBD_OK)
+        *out = f;
+    else
+        pbd_film_close(f);
+    return status;
+}
+
+void pbd_film_close(pbd_film *f) {
+    if (!f) return;
+    pbd_spool_close(f->spool);
+    if (f->file) close(f->file);
+    free(f);
+}
+
+bool pbd_film_wants(pbd_film *f, double time, long step) { return pbd_spool_wants(f->spool, time, step); }
+
+static pbd_status check_colour(const pbd_film *f) {
+    static const double some = 0; /* that there is a field, not what it holds */
+    const pbd_body body = pbd_body_of(f->scene, f->method);
+    const pbd_seen_state first = {.position = &some,
+                                  .velocity = pbd_spool_has(f->spool, PBD_VELOCITIES) ? &some : NULL,
+                                  .gradient = pbd_spool_has(f->spool, PBD_DEFORMATION_GRADIENTS) ? &some : NULL,
+                                  .pressure = pbd_spool_has(f->spool, PBD_PRESSURES) ? &some : NULL};
+    pbd_colour colour;
+    return pbd_colour_choose(f->scene, &body, f->plan.album.colour, &first, &colour);
+}
+
+pbd_status pbd_film_keep(pbd_film *f, const void *state) {
+    PBD_TRY(pbd_spool_keep(f->spool, state));
+    if (f->checked) return pbd_ok();
+    f->checked = true;
+    return check_colour(f);
 }
 
 pbd_status pbd_film_write(pbd_film *f) {
-    pbd_album a PBD_CLEANUP(pbd_album_close) = {0};
-    if (pbd_spool_states(f->spool) == 0) return pbd_ok();
-    PBD_TRY(pbd_album_open(f->scene, f->method, f->plan.colour, f->plan.strain_scale, WIDTH, &a));
-    PBD_TRY(see_all(f, &a));
-    return shoot(f, &a);
+    const pbd_film_side side = {f->scene, f->method, f->spool, NULL};
+    return pbd_spool_states(f->spool) > 0 ? pbd_film_draw(&f->plan, &side, 1) : pbd_ok();
 }

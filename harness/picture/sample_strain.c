@@ -50,7 +50,7 @@ static size_t find_cell(const cell_of *cell, size_t count, const int64_t at[3]) 
 typedef struct sums {
     double rest[3][3], now[3][3]; /* sum of X X', of x X' */
     double along;                 /* sum of squares of Green's strain along each edge */
-    size_t count;
+    size_t count, parted;         /* edges; of these, more than twice as long as at rest */
 } sums;
 
 static void add_edge(sums *s, const double *rest_i, const double *rest_j, const double *i, const double *j) {
@@ -69,6 +69,7 @@ static void add_edge(sums *s, const double *rest_i, const double *rest_j, const 
     const double green = 0.5 * (l2 - L2) / L2;
     s->along += green * green;
     s->count++;
+    s->parted += !(l2 <= 4 * L2);
 }
 
 static double strain_of(const sums *s) {
@@ -102,7 +103,7 @@ static double square_at_rest(const pbd_scene *scene, size_t i, size_t j) {
     return sum;
 }
 
-static double strain_at(const pbd_scene *scene, const cell_of *cell, size_t own, const double *x) {
+static sums look_around(const pbd_scene *scene, const cell_of *cell, size_t own, const double *x) {
     const size_t i = cell[own].particle;
     const double reach = REACH * scene->particles.spacing;
     sums s = {0};
@@ -117,16 +118,28 @@ static double strain_at(const pbd_scene *scene, const cell_of *cell, size_t own,
             add_edge(&s, scene->particles.positions + 3 * i, scene->particles.positions + 3 * j, x + 3 * i, x + 3 * j);
         }
     }
-    return strain_of(&s);
+    return s;
 }
 
-pbd_status pbd_sample_strain(const pbd_scene *scene, const double *x, double *strain) {
+static double damage_of(const sums *s) { return s->count > 0 ? (double)s->parted / (double)s->count : 0; }
+
+static pbd_status visit(const pbd_scene *scene, const double *x, double (*tell)(const sums *), double *out) {
     pbd_arena a PBD_ARENA;
     cell_of *cell = pbd_new(&a, cell_of, scene->particles.count);
     PBD_TRY(pbd_arena_check(&a));
     sort_particles(scene, cell);
 #pragma omp parallel for schedule(dynamic, 256)
-    for (long n = 0; n < (long)scene->particles.count; n++)
-        strain[cell[n].particle] = strain_at(scene, cell, (size_t)n, x);
+    for (long n = 0; n < (long)scene->particles.count; n++) {
+        const sums s = look_around(scene, cell, (size_t)n, x);
+        out[cell[n].particle] = tell(&s);
+    }
     return pbd_ok();
+}
+
+pbd_status pbd_sample_strain(const pbd_scene *scene, const double *x, double *strain) {
+    return visit(scene, x, strain_of, strain);
+}
+
+pbd_status pbd_sample_damage(const pbd_scene *scene, const double *x, double *damage) {
+    return visit(scene, x, damage_of, damage);
 }

@@ -18,6 +18,7 @@ typedef struct kept_state {
     long step;
     double time;
     double *position, *velocity;           /* particles x 3; velocity NULL where the method tells none */
+    double *gradient, *pressure;           /* particles x 9, particles; NULL likewise, and where no colour reads them */
     double *node_position, *node_velocity; /* the same of the mesh's nodes; NULL: there is no mesh */
 } kept_state;
 
@@ -43,6 +44,8 @@ struct pbd_snapshots {
 static void free_state(kept_state *state) {
     free(state->position);
     free(state->velocity);
+    free(state->gradient);
+    free(state->pressure);
     free(state->node_position);
     free(state->node_velocity);
     *state = (kept_state){0};
@@ -71,7 +74,7 @@ pbd_status pbd_snapshots_open(const pbd_snapshot_plan *plan, const pbd_scene *sc
     pbd_snapshots *s = calloc(1, sizeof *s);
     if (!s) return pbd_no_memory();
     *s = (pbd_snapshots){.plan = *plan, .scene = scene, .method = method, .stride = 1};
-    if (s->plan.width == 0) s->plan.width = PICTURE_WIDTH;
+    if (s->plan.album.width == 0) s->plan.album.width = PICTURE_WIDTH;
     s->state = calloc(2 * (size_t)plan->count + 3, sizeof *s->state);
     if (s->state) {
         *out = s;
@@ -129,17 +132,37 @@ static pbd_status read_mesh(pbd_snapshots *s, const void *state, kept_state *out
     return pbd_ok();
 }
 
-static pbd_status read_state(pbd_snapshots *s, const void *state, kept_state *out) {
-    const size_t numbers = 3 * s->scene->particles.count + 1;
-    out->position = malloc(numbers * sizeof *out->position);
-    out->velocity = malloc(numbers * sizeof *out->velocity);
-    if (!out->position || !out->velocity) return pbd_no_memory();
-    PBD_TRY(s->method->read(state, PBD_POSITIONS, out->position));
-    const pbd_status status = s->method->read(state, PBD_VELOCITIES, out->velocity);
+static pbd_seen_state seen(const kept_state *state) {
+    return (pbd_seen_state){state->time, state->position, state->velocity, state->gradient, state->pressure};
+}
+
+/* *out stays NULL where the method has no such field. */
+static pbd_status read_field(const pbd_snapshots *s, const void *state, pbd_field field, size_t width, double **out) {
+    PBD_TRY_NEW(*out, width * s->scene->particles.count);
+    const pbd_status status = s->method->read(state, field, *out);
     if (status.code != PBD_NOT_SUPPORTED) return status;
-    free(out->velocity);
-    out->velocity = NULL;
+    free(*out);
+    *out = NULL;
     return pbd_ok();
+}
+
+static pbd_status read_state(pbd_snapshots *s, const void *state, kept_state *out) {
+    const unsigned fields = pbd_colour_fields(s->plan.album.colour);
+    PBD_TRY_NEW(out->position, 3 * s->scene->particles.count);
+    PBD_TRY(s->method->read(state, PBD_POSITIONS, out->position));
+    PBD_TRY(read_field(s, state, PBD_VELOCITIES, 3, &out->velocity));
+    if (fields & 1u << PBD_DEFORMATION_GRADIENTS)
+        PBD_TRY(read_field(s, state, PBD_DEFORMATION_GRADIENTS, 9, &out->gradient));
+    if (fields & 1u << PBD_PRESSURES) PBD_TRY(read_field(s, state, PBD_PRESSURES, 1, &out->pressure));
+    return pbd_ok();
+}
+
+/* What cannot be drawn is refused at the first state, not at the end of the run. */
+static pbd_status check_colour(const pbd_snapshots *s, const kept_state *first) {
+    const pbd_body body = pbd_body_of(s->scene, s->method);
+    const pbd_seen_state state = seen(first);
+    pbd_colour colour;
+    return pbd_colour_choose(s->scene, &body, s->plan.album.colour, &state, &colour);
 }
 
 bool pbd_snapshots_want(pbd_snapshots *s, double time, long step, long steps) {
@@ -154,6 +177,7 @@ pbd_status pbd_snapshots_keep(pbd_snapshots *s, const void *state) {
     kept_state kept = {.step = s->step, .time = s->time};
     pbd_status status = read_state(s, state, &kept);
     if (status.code == PBD_OK) status = read_mesh(s, state, &kept);
+    if (status.code == PBD_OK && s->states == 0) status = check_colour(s, &kept);
     if (status.code == PBD_OK)
         s->state[s->states++] = kept;
     else
@@ -220,7 +244,8 @@ static pbd_status write_state(const pbd_snapshots *s, size_t index, pbd_album *a
     PBD_TRY(pbd_album_strain(a, state->position));
     PBD_TRY(write_vtk(s, state, a, index));
     pbd_image image PBD_CLEANUP(pbd_image_free) = {0};
-    PBD_TRY(pbd_album_draw(a, state->position, state->time, &image));
+    const pbd_seen_state now = seen(state);
+    PBD_TRY(pbd_album_draw(a, &now, &image));
     snprintf(path, sizeof path, "%s/state_%03zu.png", s->plan.folder, index);
     return pbd_png_write(path, &image);
 }
@@ -253,34 +278,32 @@ static pbd_status list_panels(const pbd_snapshots *s, const char *path, size_t *
     return pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
 }
 
-/* The scale's colours for gnuplot: "0 '#rrggbb', 0.125 '#rrggbb', ...". */
-static void spell_palette(char *out, size_t size) {
-    size_t used = 0;
-    for (int i = 0; i <= 8; i++) {
-        float rgb[3];
-        render_colour(i / 8.0, rgb);
-        used += (size_t)snprintf(out + used, size - used, "%s%g '#%02lx%02lx%02lx'", i ? ", " : "", i / 8.0,
-                                 lrintf(255 * rgb[0]), lrintf(255 * rgb[1]), lrintf(255 * rgb[2]));
-    }
-}
-
 static pbd_status draw_sheet(const pbd_snapshots *s, const pbd_album *a) {
-    char list[4096], target[4096], palette[400], width[20], height[20], scale[40], grid[40], count[20];
+    char list[4096], target[4096], palette[400], width[20], height[20], least[40], scale[40], grid[40], count[20];
     char *output PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t panels = 0;
     snprintf(list, sizeof list, "%s/sheet.tsv", s->plan.folder);
     snprintf(target, sizeof target, "%s/sheet.png", s->plan.folder);
     pbd_status status = list_panels(s, list, &panels);
-    spell_palette(palette, sizeof palette);
+    pbd_album_spell_palette(palette, sizeof palette);
     snprintf(count, sizeof count, "%zu", panels);
-    snprintf(width, sizeof width, "%d", s->plan.width);
+    snprintf(width, sizeof width, "%d", s->plan.album.width);
     snprintf(height, sizeof height, "%d", a->height);
-    snprintf(scale, sizeof scale, "%.6e",
-             a->colour == PBD_COLOUR_STRAIN ? a->scale : 0.0); /* gnuplot reads 1e-9 as 1 */
+    snprintf(least, sizeof least, "%.6e", a->scale_low); /* gnuplot reads 1e-9 as 1 */
+    snprintf(scale, sizeof scale, "%.6e", a->scale_high);
     snprintf(grid, sizeof grid, "%g", a->camera.grid);
     const pbd_gnuplot_variable variable[] = {
-        {"folder", s->plan.folder}, {"list", list}, {"count", count},     {"width", width},  {"height", height},
-        {"scale", scale},           {"grid", grid}, {"colours", palette}, {"target", target}};
+        {"folder", s->plan.folder},
+        {"list", list},
+        {"count", count},
+        {"width", width},
+        {"height", height},
+        {"least", least},
+        {"scale", scale},
+        {"label", pbd_colour_has_scale(a->colour) ? pbd_colour_label(a->colour) : ""},
+        {"grid", grid},
+        {"colours", palette},
+        {"target", target}};
     if (status.code == PBD_OK) {
         remove(target);
         status = pbd_gnuplot("snapshots.gp", variable, sizeof variable / sizeof *variable, &output);
@@ -294,8 +317,12 @@ static pbd_status draw_sheet(const pbd_snapshots *s, const pbd_album *a) {
 static pbd_status write_all(const pbd_snapshots *s, pbd_album *a) {
     char path[4096];
     double times[PBD_MOST_SNAPSHOTS + 1];
-    PBD_TRY(pbd_album_open(s->scene, s->method, s->plan.colour, s->plan.strain_scale, s->plan.width, a));
-    for (size_t i = 0; i < s->states; i++) PBD_TRY(pbd_album_see(a, s->state[i].position));
+    const pbd_seen_state first = seen(&s->state[0]);
+    PBD_TRY(pbd_album_open(s->scene, s->method, &s->plan.album, &first, a));
+    for (size_t i = 0; i < s->states; i++) {
+        const pbd_seen_state state = seen(&s->state[i]);
+        PBD_TRY(pbd_album_see(a, &state));
+    }
     pbd_album_look(a, 0);
     for (size_t i = 0; i < s->states; i++) {
         times[i] = s->state[s->states - 1].time > 0 ? s->state[i].time : (double)i;

@@ -7,10 +7,8 @@
 /* The request; strings are borrowed. count 0: nothing. */
 typedef struct pbd_snapshot_plan {
     int count;
-    const char *folder; /* the run's own */
-    pbd_colour colour;
-    double strain_scale; /* the strain of the darkest colour; 0: by what there is */
-    int width;           /* of a picture, pixels; 0: 800 */
+    const char *folder;   /* the run's own */
+    pbd_album_plan album; /* width 0: 800 */
 } pbd_snapshot_plan;
 
 enum { PBD_MOST_SNAPSHOTS = 999 };

@@ -12,9 +12,11 @@ pbd_status pbd_draw_start(const pbd_scene *scene, const char *path) {
     const double *x = scene->particles.start ? scene->particles.start : scene->particles.positions;
     pbd_album a PBD_CLEANUP(pbd_album_close) = {0};
     pbd_image image PBD_CLEANUP(pbd_image_free) = {0};
-    PBD_TRY(pbd_album_open(scene, bare ? NULL : &any, PBD_COLOUR_MATTER, 0, WIDTH, &a));
-    PBD_TRY(pbd_album_see(&a, x));
+    const pbd_album_plan plan = {.colour = PBD_COLOUR_MATTER, .width = WIDTH};
+    const pbd_seen_state start = {.position = x};
+    PBD_TRY(pbd_album_open(scene, bare ? NULL : &any, &plan, &start, &a));
+    PBD_TRY(pbd_album_see(&a, &start));
     pbd_album_look(&a, 0);
-    PBD_TRY(pbd_album_draw(&a, x, 0, &image));
+    PBD_TRY(pbd_album_draw(&a, &start, &image));
     return pbd_png_write(path, &image);
 }

@@ -63,13 +63,13 @@ static pbd_status time_step(const drive_context *c, double *dt) {
 /* Takes a snapshot, timed separately. steps: how many there will be, 0: unknown. */
 static pbd_status keep_snapshot(const drive_context *c, double time, long step, long steps) {
     const bool picture = c->snapshots && pbd_snapshots_want(c->snapshots, time, step, steps);
-    const bool frame = c->film && pbd_spool_wants(pbd_film_spool(c->film), time, step);
+    const bool frame = c->film && pbd_film_wants(c->film, time, step);
     const bool kept = c->spool && pbd_spool_wants(c->spool, time, step);
     if (!picture && !frame && !kept) return pbd_ok();
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "snapshots");
     pbd_status status = picture ? pbd_snapshots_keep(c->snapshots, c->state) : pbd_ok();
-    if (status.code == PBD_OK && frame) status = pbd_spool_keep(pbd_film_spool(c->film), c->state);
+    if (status.code == PBD_OK && frame) status = pbd_film_keep(c->film, c->state);
     if (status.code == PBD_OK && kept) status = pbd_spool_keep(c->spool, c->state);
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "solve");

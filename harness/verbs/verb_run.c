@@ -18,7 +18,7 @@ typedef struct run_options {
     double seconds;
     bool turns;
     long long snapshots;
-    const char *out, *film, *view, *colour;
+    const char *out, *film, *view, *colour, *draw;
     long long frames;
     int spool; /* of the view */
     double slow, strain_scale;
@@ -85,7 +85,11 @@ static const pbd_option table[] = {
                  "results/snapshots"),
     PBD_OPT_CHOICE(run_options, colour, "colour", 0, "WHAT", PBD_COLOUR_NAMES,
                    "with --snapshots, --film, --view: meaning of colours; default auto: the\n"
-                   "matter where some flows, is liquid or cloth, else the strain"),
+                   "matter where some flows, is liquid or cloth, else the strain. The scale\n"
+                   "of speed and so on is from the 1st to the 99th percentile of the run"),
+    PBD_OPT_CHOICE(run_options, draw, "draw", 0, "HOW", PBD_DRAW_NAMES,
+                   "with --snapshots and --film: auto (surfaces of liquid and of matter that\n"
+                   "flows, grains, bodies by their meshes) or all particles as spheres"),
     PBD_OPT_REAL(run_options, strain_scale, "strain-scale", 0, "STRAIN", 1e-12, 1e12,
                  "with --snapshots and --film: strain of the darkest colour, so that runs\n"
                  "can be compared; default the largest in the run, rounded up"),
@@ -124,8 +128,11 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     r->seed = (uint64_t)o->seed;
     r->all_read = true;
     const pbd_colour colour = o->colour ? (pbd_colour)pbd_colour_named(o->colour) : PBD_COLOUR_AUTO;
-    r->snapshots = (pbd_snapshot_plan){(int)o->snapshots, o->folder, colour, o->strain_scale, 0};
-    r->film = (pbd_film_plan){o->film, o->slow, colour, o->strain_scale, o->quiet};
+    const pbd_album_plan album = {.colour = colour,
+                                  .strain_scale = o->strain_scale,
+                                  .draw = o->draw && strcmp(o->draw, "particles") == 0 ? PBD_DRAW_PARTICLES : PBD_DRAW_AUTO};
+    r->snapshots = (pbd_snapshot_plan){.count = (int)o->snapshots, .folder = o->folder, .album = album};
+    r->film = (pbd_film_plan){.path = o->film, .slow = o->slow, .album = album, .quiet = o->quiet};
     PBD_TRY(pbd_settings_parse(o->sets.item, o->sets.count, &o->settings));
     r->setting = o->settings.item;
     r->settings = o->settings.count;
@@ -138,8 +145,8 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     if (o->snapshots == 0 && o->out) return pbd_error(PBD_BAD_INPUT, "--out requires --snapshots N");
     if (o->snapshots == 0 && !o->film && !o->view && o->colour)
         return pbd_error(PBD_BAD_INPUT, "--colour requires --snapshots N, --film FILE or --view FILE");
-    if (o->snapshots == 0 && !o->film && o->strain_scale > 0)
-        return pbd_error(PBD_BAD_INPUT, "--strain-scale requires --snapshots N or --film FILE");
+    if (o->snapshots == 0 && !o->film && (o->draw || o->strain_scale > 0))
+        return pbd_error(PBD_BAD_INPUT, "--draw and --strain-scale require --snapshots N or --film FILE");
     if (!o->view && o->frames > 0) return pbd_error(PBD_BAD_INPUT, "--frames requires --view FILE");
     if (!o->film && o->slow > 0) return pbd_error(PBD_BAD_INPUT, "--slow requires --film FILE");
     if (o->film) PBD_TRY(pbd_film_check(o->film));

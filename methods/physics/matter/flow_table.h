@@ -12,10 +12,14 @@ typedef struct flow_parameter {
     pbd_param param;
 } flow_parameter;
 
+/* In pictures: as spheres, or as a surface, matt, wet, or with the dull gloss of metal. */
+typedef enum flow_look { FLOW_GRAINS, FLOW_MATT, FLOW_GLOSSY, FLOW_METAL } flow_look;
+
 typedef struct flow_entry {
     const char *name;
     const flow_parameter *parameter; /* ends with a NULL name; in the order of a material's flow_value */
     uint32_t colour;                 /* of pictures, 0xRRGGBB */
+    flow_look look;
     bool hardens;                    /* scales the moduli by flow_hardening of flow.h */
 } flow_entry;
 

@@ -19,7 +19,7 @@
 #define HARDENS_plain false
 #define HARDENS_hardens true
 const flow_entry flow_table[] = {
-#define FLOW(name, hardening) {#name, name##_parameters, FLOW_COLOUR_##name, HARDENS_##hardening},
+#define FLOW(name, hardening) {#name, name##_parameters, FLOW_COLOUR_##name, FLOW_LOOK_##name, HARDENS_##hardening},
 #include "methods/physics/matter/flow.def"
 #undef FLOW
     {0}};

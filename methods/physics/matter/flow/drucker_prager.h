@@ -14,6 +14,7 @@ FLOW(drucker_prager, plain)
     P(SET, cohesion, "", PBD_REAL, "0", 0, 1, 0, NULL,                                             \
       "log of the stretch that sand supports in tension: the tip of the cone")
 #define FLOW_COLOUR_drucker_prager 0xdcae62
+#define FLOW_LOOK_drucker_prager FLOW_GRAINS
 #define FLOW_PARAMETERS_drucker_prager(P)                                               \
     FLOW_CONE_PARAMETERS(P)                                                             \
     P(SET, volume_correction, "", PBD_CHOICE, "on", 0, 0, 0, FLOW_CHOICES("on", "off"), \

@@ -9,6 +9,7 @@ FLOW(herschel_bulkley, plain)
 #include "methods/physics/matter/flow/von_mises.h"
 
 #define FLOW_COLOUR_herschel_bulkley 0x8fc26b
+#define FLOW_LOOK_herschel_bulkley FLOW_GLOSSY
 #define FLOW_PARAMETERS_herschel_bulkley(P)                                                           \
     FLOW_RADIUS_PARAMETERS(P)                                                                         \
     P(ASKED, viscosity, "Pa s^power", PBD_REAL, "10", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, \

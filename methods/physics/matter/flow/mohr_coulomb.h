@@ -10,6 +10,7 @@ FLOW(mohr_coulomb, plain)
 #include "methods/physics/matter/flow/drucker_prager.h"
 
 #define FLOW_COLOUR_mohr_coulomb 0xcf9f7a
+#define FLOW_LOOK_mohr_coulomb FLOW_GRAINS
 #define FLOW_PARAMETERS_mohr_coulomb(P) FLOW_CONE_PARAMETERS(P)
 typedef struct mohr_coulomb_values {
     FLOW_PARAMETERS_mohr_coulomb(FLOW_VALUE)

@@ -9,6 +9,7 @@ FLOW(nacc, plain)
 #include "methods/physics/matter/flow/stretches.h"
 
 #define FLOW_COLOUR_nacc 0xa98a6a
+#define FLOW_LOOK_nacc FLOW_MATT
 #define FLOW_PARAMETERS_nacc(P)                                                                              \
     P(START, alpha0, "", PBD_REAL, "-0.02", -100, 100, 0, NULL, "log of plastic volume change at the start") \
     P(SET, beta, "", PBD_REAL, "0.5", 0, 100, 0, NULL, "strength in tension over that in compression")       \

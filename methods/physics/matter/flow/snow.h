@@ -9,6 +9,7 @@ FLOW(snow, hardens)
 #include "methods/physics/matter/flow/stretches.h"
 
 #define FLOW_COLOUR_snow 0xe9eff5
+#define FLOW_LOOK_snow FLOW_MATT
 #define FLOW_PARAMETERS_snow(P)                                                                                  \
     P(SET, compression, "", PBD_REAL, "0.025", 0, 1, PBD_OPEN_MAX, NULL, "theta_c: largest elastic compression") \
     P(SET, stretch, "", PBD_REAL, "0.0075", 0, 100, 0, NULL, "theta_s: largest elastic stretch")                 \

@@ -12,6 +12,7 @@ FLOW(von_mises, plain)
     P(SET, yield_norm, "", PBD_CHOICE, "j2", 0, 0, 0, FLOW_CHOICES("j2", "frobenius"),             \
       "largest |dev tau|: sqrt(2/3) of yield_stress, or yield_stress")
 #define FLOW_COLOUR_von_mises 0xb9c2cc
+#define FLOW_LOOK_von_mises FLOW_METAL
 #define FLOW_PARAMETERS_von_mises(P) FLOW_RADIUS_PARAMETERS(P)
 typedef struct von_mises_values {
     FLOW_PARAMETERS_von_mises(FLOW_VALUE)

@@ -1,0 +1,31 @@
+/* Colliders as triangles, for pictures: all but planes and perforated plates,
+ * which are unbounded, and containers, within which matter is seen. */
+#ifndef PBD_COLLIDER_MESH_H
+#define PBD_COLLIDER_MESH_H
+
+#include "harness/exec/arena.h"
+
+typedef struct collider_mesh_of {
+    size_t collider; /* of the scene */
+    size_t vertices, triangles;
+    double *vertex; /* vertices x 3, m, in its frame */
+    uint32_t *triangle;
+} collider_mesh_of;
+
+typedef struct collider_meshes {
+    size_t count, vertices, triangles; /* together */
+    collider_mesh_of *item;
+    pbd_arena owned;
+} collider_meshes;
+
+/* Whether it is drawn so. */
+bool collider_is_solid(const pbd_collider *collider);
+
+/* The scene must outlive it. Free with collider_meshes_free (safe on a zeroed one), also after an error. */
+pbd_status collider_meshes_make(const pbd_scene *scene, collider_meshes *out);
+void collider_meshes_free(collider_meshes *meshes);
+/* Their vertices at a time (s), one collider after the other. */
+void collider_meshes_place(const collider_meshes *meshes, const pbd_scene *scene, double time, double *vertex);
+void collider_meshes_join(const collider_meshes *meshes, uint32_t *triangle);
+
+#endif
