@@ -365,6 +365,14 @@ static void add_normal(const carried_mesh *m, const uint32_t *carrier, size_t co
     for (int d = 0; d < 3 && size > 0; d++) out[d] += length / size * sum[d];
 }
 
+/* Whether what is left of the carriers surrounds the vertex well enough to carry it. */
+static bool is_firm(size_t count, const double *share) {
+    static const double MOST = 5;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += fabs(share[i]);
+    return count >= 4 && sum < MOST;
+}
+
 static void move_vertex(carried_mesh *m, size_t v, const double *x) {
     const uint32_t *carrier = m->carrier + v * CARRIERS;
     const double *share = m->share + v * CARRIERS, *null = m->null + 3 * v;
@@ -381,6 +389,7 @@ static void move_vertex(carried_mesh *m, size_t v, const double *x) {
     }
     if (left < count) {
         find_shares(m->rest + 3 * v, m->rest_particles, own, left, w, own_share, own_null);
+        if (!is_firm(left, own_share)) m->held[v] = 0;
         carrier = own, share = own_share, null = own_null, count = left;
     }
     double *out = m->position + 3 * v;

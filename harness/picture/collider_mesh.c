@@ -13,7 +13,8 @@
 enum { CELLS = 72 /* of the grid along each edge of a collider's box */ };
 
 bool collider_is_solid(const pbd_collider *c) {
-    return c->shape != PBD_PLANE && c->shape != PBD_PERFORATED_PLATE && !c->container;
+    const bool is_press = c->shape == PBD_BOX && pbd_collider_moves(c);
+    return c->shape != PBD_PLANE && c->shape != PBD_PERFORATED_PLATE && !c->container && !is_press;
 }
 
 void collider_meshes_free(collider_meshes *meshes) { pbd_arena_free(&meshes->owned); }

@@ -1,5 +1,5 @@
 /* Colliders as triangles, for pictures: all but planes and perforated plates,
- * which are unbounded, and containers, within which matter is seen. */
+ * which are unbounded, and containers and boxes that move, such as presses, behind which matter is seen. */
 #ifndef PBD_COLLIDER_MESH_H
 #define PBD_COLLIDER_MESH_H
 

@@ -10,7 +10,7 @@
  * less where drops are to be seen, and more where a surface lies beneath another. Particles at which there is less than
  * DROP are drops. */
 static const double CELL = 0.5, SOLID = 0.5, MELT = 0.38, INSIDE = 0.75, DROP = 0.55;
-enum { ROUNDS = 6 /* of smoothing */, MOST_GROUPS = 20 };
+enum { ROUNDS = 12 /* of smoothing */, MOST_GROUPS = 20 };
 
 /* ---- Which way each particle is drawn ---------------------------------------------------------------------------- */
 
@@ -96,6 +96,19 @@ static pbd_status find_edges(drawn_matter *m) {
     return pbd_ok();
 }
 
+/* The mean length of the outside's edges at rest. */
+static void measure_edge(drawn_matter *m) {
+    const double *rest = m->scene->particles.positions;
+    double sum = 0;
+    for (size_t i = 0; i < 3 * m->outside.triangles; i++) {
+        const double *a = rest + 3 * (size_t)m->outside.triangle[i];
+        const double *b = rest + 3 * (size_t)m->outside.triangle[i / 3 * 3 + (i + 1) % 3];
+        const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+        sum += sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    }
+    m->edge = m->outside.triangles > 0 ? sum / (3 * (double)m->outside.triangles) : 0;
+}
+
 /* The surface of a group's particles at rest. */
 static pbd_status surface_at_rest(const drawn_matter *m, const drawn_group *g, iso_mesh *out) {
     float *none;
@@ -140,7 +153,9 @@ static pbd_status open_cloth(drawn_matter *m, way *ways) {
     if (cloth.triangles.count == 0) return pbd_ok();
     cloth.hexes.count = cloth.tets.count = 0;
     for (size_t k = 0; k < 3 * cloth.triangles.count; k++) ways[cloth.triangles.corner[k]] = AS_TRIANGLES;
-    return surface_of(&cloth, &m->outside);
+    PBD_TRY(surface_of(&cloth, &m->outside));
+    measure_edge(m);
+    return pbd_ok();
 }
 
 static pbd_status open_bare(drawn_matter *m, pbd_draw draw, bool by_body) {
@@ -181,6 +196,7 @@ static pbd_status open_elements(drawn_matter *m, pbd_draw draw) {
     }
     const pbd_scene only = pbd_body_scene(m->scene, &m->body);
     PBD_TRY(surface_of(&only, &m->outside));
+    measure_edge(m);
     return find_edges(m);
 }
 
@@ -227,14 +243,16 @@ static render_body *add(const drawing *d) {
 static void draw_outside(const drawing *d) {
     const drawn_matter *m = d->m;
     if (m->outside.triangles == 0) return;
+    const bool is_cloth = !m->body.node || m->body.corners == 3;
     render_body *body = add(d);
     body->points = m->scene->particles.count;
     body->position = d->x;
     body->value = d->value;
     body->triangles = m->outside.triangles;
     body->triangle = m->outside.triangle;
-    body->edges = m->edges;
-    body->has_back = !m->body.node || m->body.corners == 3;
+    body->edges = is_cloth ? NULL : m->edges;
+    body->has_back = body->is_smooth = is_cloth;
+    body->lift = is_cloth ? 0.2 * m->edge : 0;
 }
 
 /* Particles as spheres; returns their body. */

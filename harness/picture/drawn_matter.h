@@ -27,6 +27,7 @@ typedef struct drawn_matter {
     pbd_body body;
     double radius; /* m: of bare particles; 0: there are none */
     surface outside;
+    double edge;          /* m: mean edge of its triangles */
     unsigned char *edges; /* of the outside's triangles; NULL: cloth beside particles, of which none are drawn */
     size_t grains, surfaces, carried;
     drawn_group *grain, *melt, *solid; /* drawn as spheres; as surfaces; `carried` bodies by the meshes below */

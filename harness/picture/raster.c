@@ -45,14 +45,13 @@ static pbd_status make_fans(const raster_body *body, pbd_arena *a, fans *f) {
     return pbd_ok();
 }
 
-/* The mean normal of the faces around a corner that turn by less than 40 degrees from this one: smooth where the body
- * is, with edges where it has edges. */
-static vector corner_normal(const fans *f, size_t triangle, uint32_t point) {
-    static const float COSINE = 0.766f;
+/* The mean normal of the faces around a corner that turn by less than 40 degrees from this one (cosine): smooth where
+ * the body is, with edges where it has edges. */
+static vector corner_normal(const fans *f, size_t triangle, uint32_t point, float cosine) {
     const vector own = f->unit[triangle];
     vector mean = {0};
     for (uint32_t i = f->begin[point]; i < f->begin[point + 1]; i++)
-        if (dot(f->unit[f->triangle[i]], own) > COSINE) mean = sum(mean, f->normal[f->triangle[i]]);
+        if (dot(f->unit[f->triangle[i]], own) > cosine) mean = sum(mean, f->normal[f->triangle[i]]);
     return dot(mean, mean) > 0 ? unit(mean) : own;
 }
 
@@ -60,13 +59,14 @@ static pbd_status add_normals(raster_body *body, pbd_arena *owned) {
     const render_body *b = body->of;
     pbd_arena a PBD_ARENA;
     fans f;
+    const float cosine = b->is_smooth ? 0.17f : 0.766f;
     if (b->triangles == 0 || b->normal) return pbd_ok();
     body->normal = pbd_new(owned, vector, 3 * b->triangles);
     PBD_TRY(pbd_arena_check(owned));
     PBD_TRY(make_fans(body, &a, &f));
 #pragma omp parallel for schedule(static, 1024)
     for (size_t t = 0; t < b->triangles; t++)
-        for (size_t k = 0; k < 3; k++) body->normal[3 * t + k] = corner_normal(&f, t, b->triangle[3 * t + k]);
+        for (size_t k = 0; k < 3; k++) body->normal[3 * t + k] = corner_normal(&f, t, b->triangle[3 * t + k], cosine);
     return pbd_ok();
 }
 
@@ -167,7 +167,10 @@ static void draw_item(raster *r, const raster_body *b, size_t i, int top, int en
     const uint32_t number = b->first + (uint32_t)i + 1;
     if (i < b->of->triangles) {
         vector p[3];
-        for (size_t k = 0; k < 3; k++) p[k] = raster_seen(r, b->point[b->of->triangle[3 * i + k]]);
+        for (size_t k = 0; k < 3; k++) {
+            p[k] = raster_seen(r, b->point[b->of->triangle[3 * i + k]]);
+            p[k].z += (float)b->of->lift;
+        }
         draw_triangle(r, p, number, top, end);
     } else {
         const size_t point = i - b->of->triangles;

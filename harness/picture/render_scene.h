@@ -33,9 +33,11 @@ typedef struct render_body {
     size_t lines;
     const double *line; /* lines x 6, m: from, to; thin, grey, behind what is before them */
     render_palette palette;
-    float gloss;   /* 0 matt to 1 wet */
-    bool has_back; /* triangles have another tint behind */
-    bool grains;   /* spheres vary slightly in colour and size */
+    float gloss;    /* 0 matt to 1 wet */
+    bool has_back;  /* triangles have another tint behind */
+    bool is_smooth; /* no edges: normals are means of faces that turn by up to 80 degrees */
+    double lift;    /* m: triangles are drawn so much nearer, to hide what they lie on */
+    bool grains;    /* spheres vary slightly in colour and size */
 } render_body;
 
 enum { RENDER_MOST_BODIES = 32, RENDER_LARGEST = 4096 /* pixels */ };
