@@ -9,7 +9,7 @@
 #include "cases/scenes/body.h"
 #include "tests/ladder.h"
 
-static const double PI = 3.14159265358979323846, SUM_OF_SEED_1 = 379.0455435932181;
+static const double PI = 3.14159265358979323846;
 enum { FUZZ_ROUNDS = 100 };
 
 static sampling fill(const shapes *s, sampling_plan plan) {
@@ -211,67 +211,9 @@ static void test_sheets(void **state) {
     }
 }
 
-/* ---- Poisson disks ----------------------------------------------------------------------------------------------- */
-
-static double least_distance(const sampling *s) {
-    double least = INFINITY;
-    for (size_t i = 0; i < s->count; i++)
-        for (size_t j = 0; j < i; j++) {
-            double square = 0;
-            for (size_t d = 0; d < 3; d++) {
-                const double gap = s->position[3 * i + d] - s->position[3 * j + d];
-                square += gap * gap;
-            }
-            least = fmin(least, square);
-        }
-    return sqrt(least);
-}
-
-static void test_poisson_disks(void **state) {
-    (void)state;
-    shapes s = {0};
-    shapes_torus(&s, 0, 0, 0, 0.34, 0.16);
-    const solid body = shapes_solid(&s);
-    sampling out = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 1500, 7, false, false});
-    assert_int_equal(out.count, 1500);
-    check_near("volume", 1500 * out.volume, body.volume, 1e-12);
-    /* Points thrown at random would come as near as 0.55 / 1500^(2/3) = 0.004 spacings or so; disks in the plane reach
-     * 0.7 to 0.8 of the densest packing's radius by elimination (Yuksel 2015, Table 1). Densest: 2^(1/6) spacings. */
-    const double least = least_distance(&out) / out.spacing;
-    print_message("    nearest pair: %.3f spacings\n", least);
-    assert_true(least > 0.6);
-    size_t count[3] = {0};
-    for (size_t i = 0; i < out.count; i++) {
-        const double deep = -body.distance(&body, out.position + 3 * i) / out.spacing;
-        assert_true(deep >= 0.3);
-        assert_int_equal(out.layer[i], deep < 1 ? 1 : deep < 2 ? 2 : 0);
-        count[out.layer[i]]++;
-    }
-    assert_true(count[0] > 0 && count[1] > 0 && count[2] > 0);
-    sampling_free(&out);
-}
-
 static bool same_particles(const sampling *a, const sampling *b) {
     return a->count == b->count && memcmp(a->position, b->position, 3 * a->count * sizeof *a->position) == 0 &&
            memcmp(a->layer, b->layer, a->count) == 0;
-}
-
-/* The sum is a regression test: it is the same on machines with and without fused multiply-add. */
-static void test_seeds(void **state) {
-    (void)state;
-    shapes s;
-    body_shape_make(BODY_BUNNY, &s);
-    sampling one = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 1, false, false});
-    sampling again = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 1, false, false});
-    sampling other = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 300, 2, false, false});
-    assert_true(same_particles(&one, &again));
-    assert_false(same_particles(&one, &other));
-    double sum = 0;
-    for (size_t i = 0; i < 3 * one.count; i++) sum += one.position[i] * (double)(i % 7 + 1);
-    check_near("regression", sum, SUM_OF_SEED_1, 1e-9);
-    sampling_free(&one);
-    sampling_free(&again);
-    sampling_free(&other);
 }
 
 /* ---- Meshes ------------------------------------------------------------------------------------------------------ */
@@ -453,6 +395,29 @@ static void test_inside_and_distance_of_a_mesh(void **state) {
     triangle_mesh_free(&mesh);
 }
 
+/* With cells the same points are inside, and deep. On the mesh's planes of symmetry ways meet its edges. */
+static void test_cells_of_a_mesh(void **state) {
+    (void)state;
+    triangle_mesh mesh;
+    make_torus(&mesh, 0.34, 0.16);
+    const solid plain = triangle_mesh_solid(&mesh);
+    check_ok(triangle_mesh_index(&mesh));
+    const solid body = triangle_mesh_solid(&mesh);
+    assert_non_null(body.deeper);
+    uint64_t seed = 5;
+    int inside = 0;
+    for (int i = 0; i < 3000; i++) {
+        double x[3];
+        for (int d = 0; d < 3; d++) x[d] = (d == 2 ? 0.2 : 0.55) * body_noise(&seed);
+        if (i % 3 == 0) x[i % 2] = 0;
+        const double depth = i % 4 * 0.02;
+        assert_int_equal(body.deeper(&body, x, depth), plain.distance(&plain, x) < -depth);
+        inside += body.deeper(&body, x, depth);
+    }
+    assert_true(inside > 300);
+    triangle_mesh_free(&mesh);
+}
+
 /* A cube in a cube, turned inside out: a cavity. Two apart: both. */
 static void test_cavities_and_parts(void **state) {
     (void)state;
@@ -598,8 +563,7 @@ int main(void) {
         cmocka_unit_test(test_too_small_and_too_many),
         cmocka_unit_test(test_needles),
         cmocka_unit_test(test_sheets),
-        cmocka_unit_test(test_poisson_disks),
-        cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_cells_of_a_mesh),
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_unit_of_length),
         cmocka_unit_test(test_mesh_fills_as_its_shape),

@@ -11,8 +11,15 @@ typedef struct solid {
     /* m: negative inside. Its sign is exact. Its size is the distance from the surface: exact for meshes, spheres,
      * boxes, capsules, round cones, cylinders and tori; near the surface for ellipsoids and where shapes melt. */
     double (*distance)(const struct solid *, const double x[3]);
+    /* A faster way to ask whether distance(x) < -depth; NULL: by the distance. */
+    bool (*deeper)(const struct solid *, const double x[3], double depth);
     const void *of; /* what `distance` reads; borrowed */
 } solid;
+
+/* Whether x is inside, and farther from the surface than `depth` (m). */
+static inline bool solid_deeper(const solid *body, const double x[3], double depth) {
+    return body->deeper ? body->deeper(body, x, depth) : body->distance(body, x) < -depth;
+}
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 

@@ -10,6 +10,7 @@ void triangle_mesh_free(triangle_mesh *mesh) {
     free(mesh->position);
     free(mesh->triangle);
     triangle_tree_free(mesh->tree);
+    triangle_cells_free(mesh->cells);
     *mesh = (triangle_mesh){0};
 }
 
@@ -229,15 +230,26 @@ static double signed_distance(const solid *body, const double x[3]) {
     return triangle_tree_winding(mesh->tree, x) > 0.5 ? -distance : distance;
 }
 
+static bool deeper(const solid *body, const double x[3], double depth) {
+    const triangle_mesh *mesh = body->of;
+    return triangle_cells_deeper(mesh->cells, x, depth);
+}
+
 solid triangle_mesh_solid(const triangle_mesh *mesh) {
     solid body = {.low = {INFINITY, INFINITY, INFINITY},
                   .high = {-INFINITY, -INFINITY, -INFINITY},
                   .volume = volume_of(mesh),
                   .distance = signed_distance,
+                  .deeper = mesh->cells ? deeper : NULL,
                   .of = mesh};
     for (size_t i = 0; i < 3 * mesh->vertices; i++) {
         body.low[i % 3] = fmin(body.low[i % 3], mesh->position[i]);
         body.high[i % 3] = fmax(body.high[i % 3], mesh->position[i]);
     }
     return body;
+}
+
+pbd_status triangle_mesh_index(triangle_mesh *mesh) {
+    const solid body = triangle_mesh_solid(mesh);
+    return triangle_cells_make(mesh->tree, body.low, body.high, &mesh->cells);
 }

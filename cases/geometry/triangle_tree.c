@@ -362,3 +362,47 @@ static bool nodes_cross(const triangle_tree *t, uint32_t m, uint32_t n, size_t p
 }
 
 bool triangle_tree_crossing(const triangle_tree *t, size_t pair[2]) { return nodes_cross(t, 0, 0, pair); }
+
+/* ---- Crossings along a line ------------------------------------------------------------------------------------- */
+
+typedef enum piercing { BESIDE, THROUGH, ON_AN_EDGE } piercing;
+
+/* Whether the stretch from p to q goes through a triangle; *out: towards its outer side. */
+static piercing pierce(const triangle_tree *t, size_t triangle, const double p[3], const double q[3], bool *out) {
+    const double *a = corner(t, triangle, 0), *b = corner(t, triangle, 1), *c = corner(t, triangle, 2);
+    const double from = turn(a, b, c, p), to = turn(a, b, c, q);
+    if (from * to > 0) return BESIDE;
+    const double ab = turn(p, q, a, b), bc = turn(p, q, b, c), ca = turn(p, q, c, a);
+    const bool positive = ab > 0 || bc > 0 || ca > 0, negative = ab < 0 || bc < 0 || ca < 0;
+    if (positive && negative) return BESIDE;
+    *out = from > 0;
+    return from * to < 0 && ab * bc * ca != 0 ? THROUGH : ON_AN_EDGE;
+}
+
+static bool box_meets_stretch(const tree_node *n, const double p[3], const double q[3]) {
+    for (int d = 0; d < 3; d++)
+        if (n->low[d] > fmax(p[d], q[d]) || n->high[d] < fmin(p[d], q[d])) return false;
+    return true;
+}
+
+bool triangle_tree_step(const triangle_tree *t, const double from[3], const double to[3], int *winding) {
+    uint32_t stack[DEEPEST * 2];
+    int waiting = 1, change = 0;
+    bool out;
+    stack[0] = 0;
+    while (waiting > 0) {
+        const tree_node *n = &t->node[stack[--waiting]];
+        if (!box_meets_stretch(n, from, to)) continue;
+        if (n->count == 0) {
+            stack[waiting++] = n->first;
+            stack[waiting++] = n->first + 1;
+        }
+        for (uint32_t i = n->first; i < n->first + n->count; i++) {
+            const piercing how = pierce(t, t->order[i], from, to, &out);
+            if (how == ON_AN_EDGE) return false;
+            if (how == THROUGH) change += out ? -1 : 1;
+        }
+    }
+    *winding += change;
+    return true;
+}

@@ -18,6 +18,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     triangle_mesh mesh PBD_CLEANUP(triangle_mesh_free) = {0};
     PBD_TRY(pbd_read_file(values, "file", &content));
     PBD_TRY(triangle_mesh_read(&content, pbd_real(values, "scale"), &mesh));
+    PBD_TRY(triangle_mesh_index(&mesh));
     const solid body = triangle_mesh_solid(&mesh);
     PBD_TRY(sampled_build(values, &body, setup));
     const placement here = placement_at(0, 0, 0);

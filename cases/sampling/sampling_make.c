@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "harness/exec/arena.h"
+#include "harness/exec/team.h"
+
+enum { PIECE = 1024 /* sites that a thread takes at a time */ };
 
 const char *const sampling_kinds[] = {"lattice", "poisson", NULL};
 
@@ -84,19 +87,29 @@ static pbd_status lattice_over(const solid *body, double spacing, bool whole, la
     return pbd_ok();
 }
 
+typedef struct marking {
+    const solid *body;
+    const lattice *l;
+    double depth; /* m */
+    unsigned char *inside;
+} marking;
+
+static void mark_sites(void *context, size_t begin, size_t end) {
+    const marking *m = context;
+    for (size_t site = begin; site < end; site++) {
+        double x[3];
+        lattice_place(m->l, site, x);
+        m->inside[site] = solid_deeper(m->body, x, m->depth);
+    }
+}
+
 /* Marks the sites inside, and counts them. */
 static size_t mark_inside(const solid *body, const lattice *l, unsigned char *inside) {
-    const long sites =
-        (long)lattice_sites(l); /* no OpenMP in cases: a process that runs plug-ins apart builds scenes */
-    const double nearest = (l->whole ? 0.5 - ON_SURFACE : ON_SURFACE) * l->spacing;
+    const size_t sites = lattice_sites(l);
+    const double depth = (l->whole ? 0.5 - ON_SURFACE : ON_SURFACE) * l->spacing;
     size_t count = 0;
-    for (long site = 0; site < sites; site++) {
-        double x[3];
-        lattice_place(l, (size_t)site, x);
-        const bool in = body->distance(body, x) < -nearest;
-        inside[site] = in;
-        count += in;
-    }
+    pbd_team_run(sites, PIECE, mark_sites, &(marking){body, l, depth, inside});
+    for (size_t site = 0; site < sites; site++) count += inside[site];
     return count;
 }
 
@@ -223,14 +236,14 @@ static pbd_status find_spacing(const solid *body, const sampling_plan *plan, dou
     return pbd_ok();
 }
 
-typedef struct depth {
+typedef struct site_depth {
     long long steps; /* distance from the surface in millionths of a spacing: coarse enough to be the same everywhere */
     size_t site;
-} depth;
+} site_depth;
 
 /* The nearest to the surface first; of equals the last first. */
 static int nearest_first(const void *a, const void *b) {
-    const depth *x = a, *y = b;
+    const site_depth *x = a, *y = b;
     if (x->steps != y->steps) return x->steps < y->steps ? -1 : 1;
     return x->site > y->site ? -1 : x->site < y->site;
 }
@@ -238,17 +251,23 @@ static int nearest_first(const void *a, const void *b) {
 /* Leaves out `surplus` sites. They are all at the surface unless there are more of them than sites there. */
 static pbd_status drop_sites(const solid *body, const lattice *l, size_t surplus, unsigned char *mark) {
     const size_t sites = lattice_sites(l);
-    size_t candidates = 0;
     pbd_arena a PBD_ARENA;
-    for (size_t s = 0; s < sites; s++) candidates += mark[s] != OUT;
-    depth *list = pbd_new(&a, depth, candidates);
+    unsigned char *deep = pbd_new(&a, unsigned char, sites);
+    PBD_TRY(pbd_arena_check(&a));
+    size_t candidates = 0;
+    for (double depth = l->spacing; candidates < surplus; depth *= 2) { /* shallow sites, which are few */
+        pbd_team_run(sites, PIECE, mark_sites, &(marking){body, l, depth, deep});
+        candidates = 0;
+        for (size_t s = 0; s < sites; s++) candidates += mark[s] != OUT && !deep[s];
+    }
+    site_depth *list = pbd_new(&a, site_depth, candidates);
     PBD_TRY(pbd_arena_check(&a));
     candidates = 0;
     for (size_t s = 0; s < sites; s++) {
         double x[3];
-        if (mark[s] == OUT) continue;
+        if (mark[s] == OUT || deep[s]) continue;
         lattice_place(l, s, x);
-        list[candidates++] = (depth){llround(-1e6 * body->distance(body, x) / l->spacing), s};
+        list[candidates++] = (site_depth){llround(-1e6 * body->distance(body, x) / l->spacing), s};
     }
     qsort(list, candidates, sizeof *list, nearest_first);
     for (size_t i = 0; i < surplus && i < candidates; i++) mark[list[i].site] = OUT;

@@ -17,6 +17,7 @@
 #include "harness/catalog/scene_check.h"
 #include "harness/exec/arena.h"
 #include "harness/exec/backend.h"
+#include "harness/exec/team.h"
 #include "harness/machine/gpu_state.h"
 #include "harness/plan/record.h"
 #include "harness/process/interrupt.h"
@@ -347,6 +348,7 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
     pictures made PBD_CLEANUP(close_pictures) = {0};
     pbd_recorder_enter(recorder, "build");
     pbd_interrupt_ends("the scene was built");
+    pbd_team_set_threads(cell->threads);
     pbd_status status = pbd_case_build(cell->c, &cell->case_values, setup);
     pbd_interrupt_ends(NULL);
     pbd_recorder_leave(recorder);
