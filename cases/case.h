@@ -24,6 +24,7 @@ typedef struct pbd_setup {
     double observe_every; /* s: how often `observe` is called in a scene that moves; 0: never */
     double radius_share;  /* of the case's contact radii that is left, so that nothing starts in a collider; 1: all */
     void *detail;         /* the case's own: detail_bytes */
+    char note[240];       /* what the build found odd: the run's warning `mesh` */
     double dt;            /* s: time step of a scene that moves; set by the harness before the first step */
 } pbd_setup;
 

@@ -4,10 +4,12 @@
 
 #include "harness/exec/arena.h"
 
+#include "cases/scenes/named_body.h"
 #include "cases/scenes/particle_watch.h"
 
 static const pbd_param params[] = {
     {"shape", "", PBD_CHOICE, "bunny", 0, 0, 0, body_shape_names, "which body; the bunny is a stand-in"},
+    PBD_BODY_PARAM("shape=bunny, cow or armadillo"),
     {"size", "m", PBD_REAL, "2.5", 0, 1e6, PBD_OPEN_MIN, NULL, "the largest edge of the box around it"},
     PBD_SAMPLING_PARAMS("2000"),
     PBD_PARTICLE_MATERIAL_PARAMS("500", "0.4", "50", "neo_hookean"),
@@ -34,15 +36,13 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     const sampling_plan plan = particle_plan(values);
     const placement here = placement_at(0, 0, pbd_real(values, "drop"));
     const double stay[3] = {0, 0, 0}, up[3] = {0, 0, 1};
-    shapes s;
-    body_shape_make((body_shape)pbd_choice(values, "shape"), &s);
-    shapes_place(&s, pbd_real(values, "size"), stay);
-    const solid body = shapes_solid(&s);
+    named_body body PBD_CLEANUP(named_body_free) = {0};
+    PBD_TRY(named_body_make(values, (body_shape)pbd_choice(values, "shape"), pbd_real(values, "size"), setup, &body));
     scene->material[0] = particle_material(values);
     scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "duration");
     setup->observe_every = scene->duration / BODY_LOOKS;
-    PBD_TRY(sampling_make(&body, &plan, &detail->particles));
+    PBD_TRY(sampling_make(&body.solid, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
     PBD_TRY(particle_set_radii(values, &detail->particles, scene));
     const double apart = pbd_real(values, "self_distance") * scene->particles.spacing;

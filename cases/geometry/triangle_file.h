@@ -10,7 +10,7 @@ pbd_status triangle_file_read(const pbd_content *content, triangle_mesh *out);
 
 /* Reads the file (its format follows from the extension), multiplies lengths by `unit` (m), and checks that the mesh
  * bounds a body: no number is NaN or infinite, every edge belongs to two triangles that run along it in opposite ways,
- * no two triangles cross, and there is a volume. Vertices at the same place are one, polygons become triangles,
+ * and there is a volume. Vertices at the same place are one, polygons become triangles,
  * triangles without an area whose corners are not all different are left out. Turned inside out as a whole, a mesh is
  * turned back. Several closed surfaces, apart or one in a cavity of the other, are one body.
  *

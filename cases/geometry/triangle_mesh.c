@@ -1,6 +1,7 @@
 #include "cases/geometry/triangle_mesh.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,14 +187,11 @@ static pbd_status check_body(const char *name, triangle_mesh *mesh, uint32_t *nu
     if (mesh->triangles == 0) return pbd_error(PBD_BAD_INPUT, "%.110s: the mesh is empty: it has no triangles", name);
     PBD_TRY(check_edges(name, mesh));
     const double volume = volume_of(mesh);
+    if (!(fabs(volume) > 0)) return pbd_error(PBD_BAD_INPUT, "%.110s: the mesh has no volume", name);
     if (volume < 0) turn_inside_out(mesh);
     PBD_TRY(triangle_tree_make(mesh->triangles, mesh->triangle, mesh->position, &mesh->tree));
     if (triangle_tree_crossing(mesh->tree, pair))
-        return pbd_error(PBD_BAD_INPUT,
-                         "%.110s: the mesh intersects itself: triangle %u crosses triangle %u (in the file's order); "
-                         "its inside is undefined",
-                         name, number[pair[0]] + 1, number[pair[1]] + 1);
-    if (!(fabs(volume) > 0)) return pbd_error(PBD_BAD_INPUT, "%.110s: the mesh has no volume", name);
+        for (int k = 0; k < 2; k++) mesh->crossing[k] = number[pair[k]] + 1;
     return pbd_ok();
 }
 
@@ -238,7 +236,7 @@ static bool deeper(const solid *body, const double x[3], double depth) {
 solid triangle_mesh_solid(const triangle_mesh *mesh) {
     solid body = {.low = {INFINITY, INFINITY, INFINITY},
                   .high = {-INFINITY, -INFINITY, -INFINITY},
-                  .volume = volume_of(mesh),
+                  .volume = mesh->crossing[0] ? 0 : volume_of(mesh),
                   .distance = signed_distance,
                   .deeper = mesh->cells ? deeper : NULL,
                   .of = mesh};
@@ -247,6 +245,14 @@ solid triangle_mesh_solid(const triangle_mesh *mesh) {
         body.high[i % 3] = fmax(body.high[i % 3], mesh->position[i]);
     }
     return body;
+}
+
+void triangle_mesh_note(const triangle_mesh *mesh, const char *name, char *note, size_t size) {
+    *note = '\0';
+    if (mesh->crossing[0])
+        snprintf(note, size,
+                 "%.110s: triangle %u crosses triangle %u: overlapping parts are one body, and its volume is counted",
+                 name, mesh->crossing[0], mesh->crossing[1]);
 }
 
 pbd_status triangle_mesh_index(triangle_mesh *mesh) {

@@ -14,6 +14,7 @@ typedef struct triangle_mesh {
     uint32_t *triangle; /* triangles x 3, counter-clockwise from outside */
     triangle_tree *tree;
     triangle_cells *cells; /* NULL before triangle_mesh_index */
+    uint32_t crossing[2];  /* two triangles that cross, numbered from 1 in the file's order; 0: none do */
 } triangle_mesh;
 
 /* The same from arrays, which are copied. `name` is what messages call it. */
@@ -24,7 +25,11 @@ void triangle_mesh_free(triangle_mesh *mesh); /* safe on a zeroed one */
 /* Makes `deeper` of the body fast: worth it for more than some thousand points. */
 pbd_status triangle_mesh_index(triangle_mesh *mesh);
 
-/* The body that it bounds; borrows the mesh. Inside is where the winding number is above one half. */
+/* A sentence about a mesh that crosses itself; empty for others. */
+void triangle_mesh_note(const triangle_mesh *mesh, const char *name, char *note, size_t size);
+
+/* The body that it bounds; borrows the mesh. Inside is where the winding number is above one half: parts that overlap
+ * are one. Where triangles cross, the volume is not known. */
 solid triangle_mesh_solid(const triangle_mesh *mesh);
 
 /* ---- The tree of boxes over the triangles (triangle_tree.c) ------------------------------------------------------ */

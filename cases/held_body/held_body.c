@@ -6,10 +6,12 @@
 
 #include "harness/exec/arena.h"
 
+#include "cases/scenes/named_body.h"
 #include "cases/scenes/particle_watch.h"
 
 static const pbd_param params[] = {
-    {"size", "m", PBD_REAL, "1.2", 0, 1e6, PBD_OPEN_MIN, NULL, "height of the armadillo, a stand-in"},
+    {"size", "m", PBD_REAL, "1.2", 0, 1e6, PBD_OPEN_MIN, NULL, "the largest edge of the box around the armadillo"},
+    PBD_BODY_PARAM("armadillo"),
     PBD_SAMPLING_PARAMS("3000"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.4", "100", "neo_hookean"),
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
@@ -53,10 +55,19 @@ static void find_markers(const pbd_scene *scene, double size, held_detail *detai
     }
 }
 
-static pbd_status hold_hand(double size, pbd_scene *scene) {
+/* Of a mesh: about its vertex that is farthest along x, inwards by the radius. */
+static void find_hand(const triangle_mesh *mesh, double radius, double palm[3]) {
+    const double *farthest = mesh->position;
+    for (size_t v = 1; v < mesh->vertices; v++)
+        if (mesh->position[3 * v] > farthest[0]) farthest = mesh->position + 3 * v;
+    for (int d = 0; d < 3; d++) palm[d] = farthest[d] - (d == 0 ? radius : 0);
+}
+
+static pbd_status hold_hand(const triangle_mesh *mesh, double size, pbd_scene *scene) {
     double palm[3], radius;
     armadillo_hand(palm, &radius);
     for (int d = 0; d < 3; d++) palm[d] *= size;
+    if (mesh->vertices > 0) find_hand(mesh, size * radius, palm);
     pbd_arena a PBD_ARENA;
     unsigned char *mark = pbd_new(&a, unsigned char, scene->particles.count);
     PBD_TRY(pbd_arena_check(&a));
@@ -72,19 +83,17 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     held_detail *detail = setup->detail;
     const sampling_plan plan = particle_plan(values);
     const placement here = placement_at(0, 0, 0);
-    const double size = pbd_real(values, "size"), stay[3] = {0, 0, 0};
-    shapes s;
-    body_shape_make(BODY_ARMADILLO, &s);
-    shapes_place(&s, size, stay);
-    const solid body = shapes_solid(&s);
+    const double size = pbd_real(values, "size");
+    named_body body PBD_CLEANUP(named_body_free) = {0};
+    PBD_TRY(named_body_make(values, BODY_ARMADILLO, size, setup, &body));
     scene->material[0] = particle_material(values);
     scene->loads.gravity[2] = -pbd_real(values, "gravity");
     scene->duration = pbd_real(values, "frame") * (double)pbd_integer(values, "frames");
     setup->observe_every = pbd_real(values, "frame");
-    PBD_TRY(sampling_make(&body, &plan, &detail->particles));
+    PBD_TRY(sampling_make(&body.solid, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
     find_markers(scene, size, detail);
-    return hold_hand(size, scene);
+    return hold_hand(&body.mesh, size, scene);
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */

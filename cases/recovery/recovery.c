@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cases/scenes/named_body.h"
 #include "cases/scenes/particle_watch.h"
 #include "cases/scenes/returning.h"
 #include "harness/exec/arena.h"
@@ -11,6 +12,7 @@ enum { RANDOM, SCALED };
 
 static const pbd_param params[] = {
     {"shape", "", PBD_CHOICE, "cow", 0, 0, 0, body_shape_names, "which body; the cow is a stand-in"},
+    PBD_BODY_PARAM("shape=bunny, cow or armadillo"),
     {"size", "m", PBD_REAL, "4.9", 0, 1e6, PBD_OPEN_MIN, NULL, "the largest edge of the box around it"},
     PBD_SAMPLING_PARAMS("3000"),
     PBD_PARTICLE_MATERIAL_PARAMS("2000", "0.4", "100", "neo_hookean"),
@@ -66,15 +68,12 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     sampling_plan plan = particle_plan(values);
     plan.cubes = true; /* so that the tetrahedra hold every particle */
     const placement here = placement_at(0, 0, 0);
-    const double stay[3] = {0, 0, 0};
-    shapes s;
-    body_shape_make((body_shape)pbd_choice(values, "shape"), &s);
-    shapes_place(&s, pbd_real(values, "size"), stay);
-    const solid body = shapes_solid(&s);
+    named_body body PBD_CLEANUP(named_body_free) = {0};
+    PBD_TRY(named_body_make(values, (body_shape)pbd_choice(values, "shape"), pbd_real(values, "size"), setup, &body));
     scene->material[0] = particle_material(values);
     scene->duration = pbd_real(values, "duration");
     setup->observe_every = scene->duration / BODY_LOOKS;
-    PBD_TRY(sampling_make(&body, &plan, &detail->particles));
+    PBD_TRY(sampling_make(&body.solid, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
     PBD_TRY(sampling_tets(&detail->particles, &scene->tets.corner, &scene->tets.count, &detail->loose));
     PBD_TRY(body_start_at_rest(scene));

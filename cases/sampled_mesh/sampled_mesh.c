@@ -8,7 +8,8 @@
 #include "cases/scenes/sampled.h"
 
 static const pbd_param params[] = {
-    {"file", "", PBD_FILE, "", 0, 0, 0, NULL, "a closed triangle mesh: .obj, .off, .ply or .stl"},
+    {"file", "", PBD_FILE, "", 0, 0, 0, NULL,
+     "a closed triangle mesh: .obj, .off, .ply or .stl; cgal:cow is that of Debian's package libcgal-demo"},
     {"scale", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "one unit of the file's lengths: 0.001 for millimetres"},
     PBD_SAMPLED_PARAMS,
     {0}};
@@ -18,6 +19,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     triangle_mesh mesh PBD_CLEANUP(triangle_mesh_free) = {0};
     PBD_TRY(pbd_read_file(values, "file", &content));
     PBD_TRY(triangle_mesh_read(&content, pbd_real(values, "scale"), &mesh));
+    triangle_mesh_note(&mesh, content.path, setup->note, sizeof setup->note);
     PBD_TRY(triangle_mesh_index(&mesh));
     const solid body = triangle_mesh_solid(&mesh);
     PBD_TRY(sampled_build(values, &body, setup));

@@ -326,6 +326,7 @@ static pbd_status fill_solid(pbd_yaml *tree, const yaml_node_t *node, const body
     triangle_mesh mesh PBD_CLEANUP(triangle_mesh_free) = {0};
     if (k->mesh) {
         PBD_TRY(read_mesh(tree, node, k, &mesh));
+        triangle_mesh_note(&mesh, k->mesh, out->note, sizeof out->note);
         PBD_TRY(triangle_mesh_index(&mesh));
         const solid body = triangle_mesh_solid(&mesh);
         PBD_TRY(fill(tree, node, k, &body, arena, out));

@@ -38,6 +38,7 @@ typedef struct scene_body {
     double *skin_vertex;                  /* skin_vertices x 3, m, before it is put in its place */
     uint32_t *skin_triangle;
     placement place;
+    char note[240]; /* about its mesh: triangle_mesh_note */
 } scene_body;
 
 /* An entry of `bodies`. The arena owns the arrays. */

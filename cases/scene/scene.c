@@ -192,6 +192,8 @@ static void take_part(const scene_body *body, const scene_matters *matters, size
 static pbd_status take_bodies(pbd_yaml *tree, const scene_matters *matters, scene_bodies *bodies, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     scene_detail *detail = setup->detail;
+    for (size_t b = 0; b < bodies->count && !*setup->note; b++)
+        memcpy(setup->note, bodies->item[b].note, sizeof setup->note);
     filled at = {0};
     PBD_TRY(find_spacing(tree, bodies, scene));
     PBD_TRY(open_scene(bodies, scene));

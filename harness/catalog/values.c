@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "harness/catalog/renamed.h"
+#include "harness/catalog/scans.h"
 #include "harness/exec/arena.h"
 #include "harness/files/content.h"
 #include "harness/files/nearest.h"
@@ -93,7 +94,9 @@ static pbd_status parse_text(const pbd_param *param, const char *text, const cha
 /* A scene (.yaml) names meshes: what is in them follows its text. */
 static pbd_status add_mesh(void *to, pbd_yaml *tree, const yaml_node_t *value) {
     pbd_content mesh PBD_CLEANUP(pbd_content_free) = {0};
-    const pbd_status status = pbd_content_beside(tree->shown_as, (const char *)value->data.scalar.value, &mesh);
+    const char *name = (const char *)value->data.scalar.value;
+    pbd_status status = pbd_scan_fetch(name);
+    if (status.code == PBD_OK) status = pbd_content_beside(tree->shown_as, name, &mesh);
     if (status.code != PBD_OK) return pbd_yaml_error(tree, value, "%.250s", status.text);
     const uint64_t hash = XXH3_64bits(mesh.text, mesh.bytes);
     return XXH3_64bits_update(to, &hash, sizeof hash) == XXH_OK ? pbd_ok() : pbd_no_memory();
@@ -142,12 +145,27 @@ static pbd_status read_value(const char *text, char hash[HASH_DIGITS + 1], pbd_c
     return status;
 }
 
+/* The mesh of a name cgal:NAME, perhaps with a hash. */
+static pbd_status fetch(const char *text) {
+    size_t length;
+    split_hash(text, &length);
+    char *path PBD_CLEANUP(pbd_free_memory) = strndup(text, length);
+    return path ? pbd_scan_fetch(path) : pbd_no_memory();
+}
+
+/* A default that is no file stands for what the case makes itself: of a mesh that cannot be had too. */
 static pbd_status parse_file(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
     if (!*text) return pbd_error(PBD_BAD_INPUT, "%s: %s is empty; it is %s", where, param->name, param->doc);
     PBD_TRY(check_words(param, text, where));
     char hash[HASH_DIGITS + 1], *words = NULL;
     pbd_content content;
-    const pbd_status status = read_value(text, hash, &content);
+    const bool is_preset = strcmp(text, param->preset) == 0;
+    pbd_status status = is_preset ? pbd_ok() : fetch(text);
+    if (*param->preset && (is_preset || (status.code == PBD_BAD_INPUT && !strchr(text, '#')))) {
+        if (!is_preset) fprintf(stderr, "pbdbench: %s=%s instead: %s\n", param->name, param->preset, status.text);
+        return keep_words(strdup(param->preset), out);
+    }
+    if (status.code == PBD_OK) status = read_value(text, hash, &content);
     if (status.code != PBD_OK) return pbd_error(status.code, "%s: %s: %.300s", where, param->name, status.text);
     if (asprintf(&words, "%s#%s", content.path, hash) < 0) words = NULL;
     pbd_content_free(&content);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/catalog/scans.h"
 #include "harness/catalog/scene_check.h"
 #include "harness/exec/arena.h"
 #include "harness/exec/backend.h"
@@ -363,6 +364,8 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
             "or contact_radius, change that",
             setup->radius_share);
     pbd_warn_of_lengths(cell->c, &cell->case_values, scene, recorder);
+    pbd_warn_of_scans(&cell->case_values, recorder);
+    if (*setup->note) pbd_warning(recorder, "mesh", "%s", setup->note);
     PBD_TRY(pbd_check_scene(scene, m));
     PBD_TRY(check_mode(cell, scene));
     if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &made.snapshots));

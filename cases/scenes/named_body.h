@@ -1,0 +1,26 @@
+/* A body by name: a blend of ellipsoids made here, or the scanned mesh that it stands for, or any other mesh. */
+#ifndef PBD_NAMED_BODY_H
+#define PBD_NAMED_BODY_H
+
+#include "cases/case.h"
+#include "cases/geometry/triangle_mesh.h"
+
+/* After the parameter `shape`, if the case has one. */
+#define PBD_BODY_PARAM(shape_)                                                                                    \
+    {                                                                                                             \
+        "body", "", PBD_FILE, "blend", 0, 0, 0, NULL,                                                             \
+            shape_                                                                                                \
+            ": blend, of ellipsoids; a closed mesh, .obj, .off, .ply or .stl; cgal:cow, of Debian's libcgal-demo" \
+    }
+
+typedef struct named_body {
+    shapes blend;
+    triangle_mesh mesh; /* empty: the blend is used */
+    solid solid;        /* its lowest point at z = 0, its middle over the origin; borrows the two above */
+} named_body;
+
+/* The largest edge of the box around it: `size` (m). Meshes of libcgal-demo are turned so that z is up. */
+pbd_status named_body_make(const pbd_values *values, body_shape which, double size, pbd_setup *setup, named_body *out);
+void named_body_free(named_body *body); /* safe on a zeroed one */
+
+#endif
