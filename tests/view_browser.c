@@ -37,7 +37,7 @@ static void write_page(const char *path, size_t runs) {
     }
     FILE *out = fopen(path, "w");
     assert_non_null(out);
-    check_ok(pbd_view_write(run, runs, NULL, out));
+    check_ok(pbd_view_write(run, runs, PBD_COLOUR_AUTO, out));
     assert_int_equal(fclose(out), 0);
     for (size_t i = 0; i < runs; i++) {
         pbd_spool_close(run[i].spool);

@@ -51,7 +51,7 @@ static pbd_scene viewed_scene(void) {
 
 /* In state k both spheres are at z = k * rise, at rest but for the right one, which has a speed of 2 m/s. */
 static pbd_status viewed_keep(const pbd_scene *scene, double rise, int file, pbd_spool **out) {
-    const pbd_spool_plan plan = pbd_view_plan(file, VIEWED_STATES, 10, 1);
+    const pbd_spool_plan plan = pbd_view_plan(file, VIEWED_STATES, 10, 1, PBD_COLOUR_AUTO);
     PBD_TRY(pbd_spool_begin(&plan, scene, &viewed_method, out));
     for (int k = 0; k < VIEWED_STATES; k++) {
         memcpy(viewed_now.x, viewed_rest, sizeof viewed_now.x);

@@ -94,7 +94,7 @@ static void compare_runs(pbd_run_again *again) {
     for (size_t i = 0; i < stored->metrics; i++) {
         const pbd_metric_item *was = &stored->metric[i], *is = metric_named(made, was->name);
         if (was->kind == PBD_COST || !is || is->is_count != was->is_count || is_same(was, is)) continue;
-        snprintf(again->differs, sizeof again->differs, "%.60s is %.9g, but in the stored run %.9g", was->name,
+        snprintf(again->differs, sizeof again->differs, "%.60s is %.17g, but in the stored run %.17g", was->name,
                  is->is_count ? (double)is->count : is->value, was->is_count ? (double)was->count : was->value);
         return;
     }

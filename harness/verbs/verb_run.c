@@ -115,6 +115,10 @@ static pbd_status take_axes(run_options *o) {
     return pbd_ok();
 }
 
+static pbd_colour colour_of(const run_options *o) {
+    return o->colour ? (pbd_colour)pbd_colour_named(o->colour) : PBD_COLOUR_AUTO;
+}
+
 static pbd_status take_words(const pbd_texts *words, run_options *o) {
     pbd_request *r = &o->request;
     r->method_name = o->method;
@@ -127,10 +131,10 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     r->turns = o->turns;
     r->seed = (uint64_t)o->seed;
     r->all_read = true;
-    const pbd_colour colour = o->colour ? (pbd_colour)pbd_colour_named(o->colour) : PBD_COLOUR_AUTO;
-    const pbd_album_plan album = {.colour = colour,
-                                  .strain_scale = o->strain_scale,
-                                  .draw = o->draw && strcmp(o->draw, "particles") == 0 ? PBD_DRAW_PARTICLES : PBD_DRAW_AUTO};
+    const pbd_album_plan album = {
+        .colour = colour_of(o),
+        .strain_scale = o->strain_scale,
+        .draw = o->draw && strcmp(o->draw, "particles") == 0 ? PBD_DRAW_PARTICLES : PBD_DRAW_AUTO};
     r->snapshots = (pbd_snapshot_plan){.count = (int)o->snapshots, .folder = o->folder, .album = album};
     r->film = (pbd_film_plan){.path = o->film, .slow = o->slow, .album = album, .quiet = o->quiet};
     PBD_TRY(pbd_settings_parse(o->sets.item, o->sets.count, &o->settings));
@@ -193,7 +197,7 @@ static pbd_status open_view(run_options *o, run_context *c) {
     if (!o->view) return pbd_ok();
     PBD_TRY(pbd_page_open("page", o->view, NULL, &c->page));
     PBD_TRY(pbd_spool_file(c->page.fresh ? c->page.fresh : o->folder, &o->spool));
-    o->request.spool = pbd_view_plan(o->spool, o->frames ? (int)o->frames : VIEW_FRAMES, VIEW_MOST_MB, 1);
+    o->request.spool = pbd_view_plan(o->spool, o->frames ? (int)o->frames : VIEW_FRAMES, VIEW_MOST_MB, 1, colour_of(o));
     return pbd_ok();
 }
 
@@ -203,7 +207,7 @@ static pbd_status write_view(run_context *c, const pbd_plan_item *item, const pb
     if (!command) return pbd_no_memory();
     PBD_TRY(pbd_kept_open(item, &kept));
     const pbd_view_run shown = {r, command, &kept.setup.scene, pbd_cell_method(&item->cell), kept.spool};
-    PBD_TRY(pbd_view_write(&shown, 1, c->options->colour, c->page.file));
+    PBD_TRY(pbd_view_write(&shown, 1, colour_of(c->options), c->page.file));
     if (ferror(c->page.file)) return pbd_page_cannot(&c->page, "the disk is full");
     c->viewed = true;
     return pbd_ok();

@@ -24,14 +24,20 @@ static const pbd_option table[] = {
                  "results/view-RUN.html, with the first 8 digits of each run"),
     PBD_OPT_INTEGER(view_options, frames, "frames", 0, 2, VIEW_MOST_FRAMES,
                     "states of each run, evenly spaced over it; default 100"),
-    PBD_OPT_CHOICE(view_options, colour, "colour", 0, "FIELD", VIEW_COLOUR_NAMES,
-                   "field by which the page opens; default auto: the matter where some\n"
-                   "flows, is liquid or cloth, else the strain, else the speed"),
+    PBD_OPT_CHOICE(view_options, colour, "colour", 0, "WHAT", PBD_COLOUR_NAMES,
+                   "meaning of colours when the page is opened; it has strain, speed,\n"
+                   "pressure of liquid, matter and body in any case, the others if asked\n"
+                   "for; default auto: the matter where some flows, is liquid or cloth,\n"
+                   "else the strain"),
     PBD_OPT_REAL(view_options, most_mb, "max-mb", 0, "MB", 1, 2000, "largest page; default 200"),
     PBD_OPTION_PLUGIN(view_options),
     PBD_OPTION_DB(view_options),
     PBD_OPTION_QUIET(view_options, "prints nothing"),
     {0}};
+
+static pbd_colour colour_of(const view_options *o) {
+    return o->colour ? (pbd_colour)pbd_colour_named(o->colour) : PBD_COLOUR_AUTO;
+}
 
 /* The runs of the page, and where their states are kept. */
 typedef struct viewed_runs {
@@ -95,7 +101,7 @@ static pbd_status make_runs(const view_options *o, const pbd_page_file *page, vi
     for (size_t i = 0; i < runs->count; i++) {
         pbd_run_again *again = &runs->again[i];
         PBD_TRY(pbd_spool_file(beside, &runs->file[i]));
-        const pbd_spool_plan plan = pbd_view_plan(runs->file[i], (int)o->frames, o->most_mb, runs->count);
+        const pbd_spool_plan plan = pbd_view_plan(runs->file[i], (int)o->frames, o->most_mb, runs->count, colour_of(o));
         if (!o->quiet) tell_begin(again);
         PBD_TRY(pbd_again_make(again, &plan));
         if (*again->differs)
@@ -118,7 +124,7 @@ static pbd_status write_page(const view_options *o, viewed_runs *runs, pbd_page_
         shown[i] = (pbd_view_run){&again->stored, runs->command[i], &again->kept.setup.scene,
                                   pbd_cell_method(again->kept.cell), again->kept.spool};
     }
-    PBD_TRY(pbd_view_write(shown, runs->count, o->colour, page->file));
+    PBD_TRY(pbd_view_write(shown, runs->count, colour_of(o), page->file));
     if (ferror(page->file)) return pbd_page_cannot(page, "the disk is full");
     if (!o->quiet && page->fresh) printf("%s (%.1f MB)\n", page->path, 1e-6 * (double)ftello(page->file));
     return pbd_ok();
@@ -142,7 +148,7 @@ static int verb_main(int argc, char **argv) {
 const pbd_verb pbd_verb_view = {
     .name = "view",
     .summary = "stored runs in motion, as one HTML page",
-    .usage = "view RUN [RUN...] [-o FILE.html] [--frames N] [--colour FIELD] [options]",
+    .usage = "view RUN [RUN...] [-o FILE.html] [--frames N] [--colour WHAT] [options]",
     .about =
         "Writes one self-contained HTML page that opens from disk in a browser with WebGL 2: particles and\n"
         "triangles to turn, move and zoom, a time slider, colours by fields, a section plane; of up to 4 runs\n"

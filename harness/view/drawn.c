@@ -6,9 +6,60 @@
 
 #include "harness/files/numbers.h"
 
-static const drawn_field known[] = {{DRAWN_STRAIN, "strain", "Strain", "", 0, 0},
-                                    {DRAWN_SPEED, "speed", "Speed", "m/s", 0, 0},
-                                    {DRAWN_PRESSURE, "pressure", "Pressure", "Pa", 0, 0}};
+/* ---- Corners ----------------------------------------------------------------------------------------------------- */
+
+static void normal_at_rest(const pbd_scene *scene, const uint32_t *node, double normal[3]) {
+    const double *p[3];
+    double length = 0;
+    for (int k = 0; k < 3; k++) p[k] = scene->particles.positions + 3 * node[k];
+    for (int d = 0; d < 3; d++) {
+        const int e = (d + 1) % 3, f = (d + 2) % 3;
+        normal[d] = (p[1][e] - p[0][e]) * (p[2][f] - p[0][f]) - (p[1][f] - p[0][f]) * (p[2][e] - p[0][e]);
+        length += normal[d] * normal[d];
+    }
+    for (int d = 0; d < 3 && length > 0; d++) normal[d] /= sqrt(length);
+}
+
+/* The corners that were made at each point, as a list, and the normal of the triangle that each was made for. */
+typedef struct corner_lists {
+    uint32_t *first, *next; /* points; corners; UINT32_MAX: there is none */
+    double *normal;         /* corners x 3 */
+} corner_lists;
+
+static uint32_t corner_at(drawn_run *r, corner_lists *lists, uint32_t point, const double normal[3]) {
+    static const double COSINE = 0.766;
+    for (uint32_t c = lists->first[point]; c != UINT32_MAX; c = lists->next[c]) {
+        const double *other = lists->normal + 3 * (size_t)c;
+        if (other[0] * normal[0] + other[1] * normal[1] + other[2] * normal[2] > COSINE) return c;
+    }
+    const uint32_t made = (uint32_t)r->corners++;
+    memcpy(lists->normal + 3 * (size_t)made, normal, 3 * sizeof *normal);
+    lists->next[made] = lists->first[point];
+    lists->first[point] = made;
+    r->corner[made] = point;
+    return made;
+}
+
+/* Bodies are smooth where they are so at rest, with edges where they have edges. `point`: of each particle. */
+static pbd_status split_corners(drawn_run *r, const uint32_t *point) {
+    const surface *outside = &r->album.matter.outside;
+    pbd_arena a PBD_ARENA;
+    corner_lists lists = {pbd_new(&a, uint32_t, r->points), pbd_new(&a, uint32_t, 3 * outside->triangles),
+                          pbd_new(&a, double, 9 * outside->triangles)};
+    r->triangle = pbd_new(&r->owned, uint32_t, 3 * outside->triangles);
+    r->corner = pbd_new(&r->owned, uint32_t, 3 * outside->triangles);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_arena_check(&r->owned));
+    for (size_t i = 0; i < r->points; i++) lists.first[i] = UINT32_MAX;
+    r->triangles = outside->triangles;
+    for (size_t t = 0; t < r->triangles; t++) {
+        const uint32_t *node = outside->triangle + 3 * t;
+        double normal[3];
+        normal_at_rest(r->scene, node, normal);
+        for (size_t k = 0; k < 3; k++) r->triangle[3 * t + k] = corner_at(r, &lists, point[node[k]], normal);
+    }
+    return pbd_ok();
+}
 
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
@@ -40,8 +91,8 @@ static uint64_t code_of(const pbd_scene *scene, const double low[3], double size
 
 /* 0: not drawn; 1: a sphere; 2: a corner of triangles. */
 static pbd_status mark_particles(const pbd_album *a, unsigned char *mark) {
-    for (size_t i = 0; i < a->scene->particles.count; i++) mark[i] = a->radius > 0;
-    for (size_t k = 0; k < 3 * a->outside.triangles; k++) mark[a->outside.triangle[k]] = 2;
+    for (size_t i = 0; i < a->scene->particles.count; i++) mark[i] = a->matter.radius > 0;
+    for (size_t k = 0; k < 3 * a->matter.outside.triangles; k++) mark[a->matter.outside.triangle[k]] = 2;
     return pbd_ok();
 }
 
@@ -53,7 +104,6 @@ static pbd_status choose_points(drawn_run *r) {
     placed *place = pbd_new(&a, placed, particles);
     uint32_t *point = pbd_new(&a, uint32_t, particles);
     r->particle = pbd_new(&r->owned, uint32_t, particles);
-    r->triangle = pbd_new(&r->owned, uint32_t, 3 * r->album.outside.triangles);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(pbd_arena_check(&r->owned));
     PBD_TRY(mark_particles(&r->album, mark));
@@ -67,36 +117,54 @@ static pbd_status choose_points(drawn_run *r) {
     }
     qsort(place, r->points, sizeof *place, by_code);
     for (size_t k = 0; k < r->points; k++) point[r->particle[k] = place[k].particle] = (uint32_t)k;
-    r->triangles = r->album.outside.triangles;
-    for (size_t k = 0; k < 3 * r->triangles; k++) r->triangle[k] = point[r->album.outside.triangle[k]];
-    return pbd_ok();
+    return split_corners(r, point);
 }
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
-static bool has_field(const drawn_run *r, drawn_kind kind) {
-    const pbd_scene *scene = r->scene;
-    if (kind == DRAWN_SPEED) return pbd_spool_has(r->spool, PBD_VELOCITIES);
-    if (kind == DRAWN_PRESSURE) return pbd_spool_has(r->spool, PBD_PRESSURES) && pbd_holds(scene, PBD_FLUID);
-    const bool is_body = pbd_holds(scene, PBD_CONTINUUM) || pbd_holds(scene, PBD_CLOTH);
-    return is_body && (r->album.body.node || scene->particles.spacing > 0);
+/* Only what flows has a strain that tells nothing. */
+static bool is_worth_showing(const drawn_run *r, pbd_colour colour) {
+    if (colour == PBD_COLOUR_PRESSURE) return pbd_holds(r->scene, PBD_FLUID);
+    return colour != PBD_COLOUR_STRAIN || pbd_holds(r->scene, PBD_CONTINUUM) || pbd_holds(r->scene, PBD_CLOTH);
 }
 
-/* Of the state whose positions are in r->position; of all particles. */
-static pbd_status read_field(drawn_run *r, size_t state, drawn_kind kind, const double **value) {
-    const size_t particles = r->scene->particles.count;
-    *value = r->value;
-    if (kind == DRAWN_PRESSURE) return pbd_spool_read(r->spool, state, PBD_PRESSURES, r->value);
-    if (kind == DRAWN_STRAIN) {
-        PBD_TRY(pbd_album_strain(&r->album, r->position));
-        *value = r->album.at_particle;
-        return pbd_ok();
+/* One field by name, the others if the state in r->state tells them. */
+static void choose_fields(drawn_run *r, pbd_colour wanted) {
+    static const pbd_colour usual[] = {PBD_COLOUR_STRAIN, PBD_COLOUR_SPEED, PBD_COLOUR_PRESSURE};
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {
+        pbd_colour colour;
+        const bool can = pbd_colour_choose(r->scene, &r->album.body, usual[k], &r->state, &colour).code == PBD_OK;
+        if (usual[k] == wanted || (can && is_worth_showing(r, colour))) r->field[r->fields++].colour = usual[k];
+        if (usual[k] == wanted) wanted = PBD_COLOUR_AUTO;
     }
-    PBD_TRY(pbd_spool_read(r->spool, state, PBD_VELOCITIES, r->vector));
-    for (size_t i = 0; i < particles; i++)
-        r->value[i] = sqrt(r->vector[3 * i] * r->vector[3 * i] + r->vector[3 * i + 1] * r->vector[3 * i + 1] +
-                           r->vector[3 * i + 2] * r->vector[3 * i + 2]);
-    return pbd_ok();
+    if (pbd_colour_has_scale(wanted)) r->field[r->fields++].colour = wanted;
+}
+
+static pbd_status read_part(drawn_run *r, size_t state, pbd_field field, size_t width, double **row,
+                            const double **seen) {
+    *seen = NULL;
+    if (!pbd_spool_has(r->spool, field)) return pbd_ok();
+    if (!*row) *row = pbd_new(&r->owned, double, width * r->scene->particles.count);
+    PBD_TRY(pbd_arena_check(&r->owned));
+    *seen = *row;
+    return pbd_spool_read(r->spool, state, field, *row);
+}
+
+/* Into r->state. */
+static pbd_status read_state(drawn_run *r, size_t state) {
+    pbd_seen_state *s = &r->state;
+    s->time = pbd_spool_time(r->spool, state);
+    PBD_TRY(read_part(r, state, PBD_POSITIONS, 3, &r->position, &s->position));
+    PBD_TRY(read_part(r, state, PBD_VELOCITIES, 3, &r->velocity, &s->velocity));
+    PBD_TRY(read_part(r, state, PBD_DEFORMATION_GRADIENTS, 9, &r->gradient, &s->gradient));
+    return read_part(r, state, PBD_PRESSURES, 1, &r->pressure, &s->pressure);
+}
+
+/* Of r->state, of all particles. */
+static pbd_status read_field(drawn_run *r, pbd_colour colour, const double **value) {
+    *value = colour == PBD_COLOUR_STRAIN ? r->album.at_particle : r->value;
+    if (colour == PBD_COLOUR_STRAIN) return pbd_album_strain(&r->album, r->state.position);
+    return pbd_colour_values(r->scene, &r->album.body, colour, &r->state, r->value);
 }
 
 /* ---- Ranges ------------------------------------------------------------------------------------------------------ */
@@ -109,11 +177,11 @@ typedef struct seen_values {
     size_t count;
 } seen_values;
 
-static pbd_status see_fields(drawn_run *r, size_t state, seen_values seen[DRAWN_MOST_FIELDS]) {
+static pbd_status see_fields(drawn_run *r, seen_values seen[DRAWN_MOST_FIELDS]) {
     const size_t stride = r->points / VALUES_SEEN + 1;
     for (size_t k = 0; k < r->fields; k++) {
         const double *value;
-        PBD_TRY(read_field(r, state, r->field[k].kind, &value));
+        PBD_TRY(read_field(r, r->field[k].colour, &value));
         for (size_t i = 0; i < r->points; i += stride)
             if (isfinite(value[r->particle[i]])) seen[k].value[seen[k].count++] = value[r->particle[i]];
     }
@@ -127,6 +195,7 @@ static double round_up(double x) {
     return (first <= 1 ? 1 : first <= 2 ? 2 : first <= 5 ? 5 : 10) * ten;
 }
 
+/* From 0, or between ends that are a twentieth of the range, as it is rounded up, apart from each other. */
 static void choose_range(drawn_field *field, seen_values *seen) {
     field->low = 0;
     field->high = 1;
@@ -134,8 +203,13 @@ static void choose_range(drawn_field *field, seen_values *seen) {
     qsort(seen->value, seen->count, sizeof *seen->value, pbd_ascending);
     const size_t few = (seen->count - 1) / 100;
     const double low = seen->value[few], high = seen->value[seen->count - 1 - few];
-    if (high > 1e-12) field->high = round_up(high);
-    if (low < -1e-12) field->low = -round_up(-low);
+    if (pbd_colour_from_zero(field->colour)) {
+        if (high > 1e-12) field->high = round_up(high);
+        return;
+    }
+    const double step = round_up(fmax(high - low, fmax(1e-6 * fabs(high), 1e-12))) / 20;
+    field->low = step * floor(low / step);
+    field->high = step * ceil(high / step);
 }
 
 /* The box of all states; or, where a few particles fly off, of the others. */
@@ -157,15 +231,15 @@ static pbd_status look_at_states(drawn_run *r, seen_values seen[DRAWN_MOST_FIELD
     const size_t states = pbd_spool_states(r->spool), stride = states / STATES_SEEN + 1;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t s = 0; s < states; s++) {
-        PBD_TRY(pbd_spool_read(r->spool, s, PBD_POSITIONS, r->position));
-        PBD_TRY(pbd_album_see(&r->album, r->position));
+        PBD_TRY(read_state(r, s));
+        PBD_TRY(pbd_album_see(&r->album, &r->state));
         for (size_t i = 0; i < 3 * r->points; i++) {
-            const double x = r->position[3 * r->particle[i / 3] + i % 3];
+            const double x = r->state.position[3 * r->particle[i / 3] + i % 3];
             if (!isfinite(x)) continue;
             low[i % 3] = fmin(low[i % 3], x);
             high[i % 3] = fmax(high[i % 3], x);
         }
-        if (s % stride == 0 || s + 1 == states) PBD_TRY(see_fields(r, s, seen));
+        if (s % stride == 0 || s + 1 == states) PBD_TRY(see_fields(r, seen));
     }
     choose_box(r, low, high);
     for (size_t k = 0; k < r->fields; k++) choose_range(&r->field[k], &seen[k]);
@@ -174,11 +248,10 @@ static pbd_status look_at_states(drawn_run *r, seen_values seen[DRAWN_MOST_FIELD
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-static pbd_status see_run(drawn_run *r) {
+static pbd_status see_run(drawn_run *r, pbd_colour colour) {
     pbd_arena a PBD_ARENA;
     seen_values seen[DRAWN_MOST_FIELDS] = {0};
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (has_field(r, known[k].kind)) r->field[r->fields++] = known[k];
+    choose_fields(r, colour);
     for (size_t k = 0; k < r->fields; k++) seen[k].value = pbd_new(&a, double, (STATES_SEEN + 2) * (VALUES_SEEN + 1));
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(look_at_states(r, seen));
@@ -186,17 +259,18 @@ static pbd_status see_run(drawn_run *r) {
     return pbd_ok();
 }
 
-pbd_status pbd_drawn_open(const pbd_scene *scene, const pbd_method *method, pbd_spool *spool, drawn_run *out) {
-    enum { ANY_WIDTH = 800 };
-    const size_t particles = scene->particles.count;
+/* Particles as they are: what is told of a page's points is theirs. */
+pbd_status pbd_drawn_open(const pbd_scene *scene, const pbd_method *method, pbd_spool *spool, pbd_colour colour,
+                          drawn_run *out) {
+    const pbd_album_plan plan = {.colour = PBD_COLOUR_MATTER, .draw = PBD_DRAW_PARTICLES, .width = 800};
     *out = (drawn_run){.scene = scene, .spool = spool};
-    PBD_TRY(pbd_album_open(scene, method, PBD_COLOUR_MATTER, 0, ANY_WIDTH, &out->album));
-    out->position = pbd_new(&out->owned, double, 3 * particles);
-    out->vector = pbd_new(&out->owned, double, 3 * particles);
-    out->value = pbd_new(&out->owned, double, particles);
+    out->value = pbd_new(&out->owned, double, 3 * scene->particles.count);
     PBD_TRY(pbd_arena_check(&out->owned));
+    PBD_TRY(read_state(out, 0));
+    PBD_TRY(pbd_album_open(scene, method, &plan, &out->state, &out->album));
+    PBD_TRY(pbd_colour_choose(scene, &out->album.body, colour, &out->state, &colour));
     PBD_TRY(choose_points(out));
-    return see_run(out);
+    return see_run(out, colour);
 }
 
 void pbd_drawn_close(drawn_run *r) {
@@ -206,19 +280,20 @@ void pbd_drawn_close(drawn_run *r) {
 
 /* ---- Packing ----------------------------------------------------------------------------------------------------- */
 
+/* What has no value, such as sand that has no pressure, is light. */
 static unsigned char byte_of(const drawn_field *field, double value) {
     const double at = (value - field->low) / (field->high - field->low);
-    return isfinite(value) ? (unsigned char)lround(255 * fmin(fmax(at, 0), 1)) : 255;
+    return isnan(at) ? 0 : (unsigned char)lround(255 * fmin(fmax(at, 0), 1));
 }
 
 pbd_status pbd_drawn_pack(drawn_run *r, size_t state, pbd_packer *packer) {
-    PBD_TRY(pbd_spool_read(r->spool, state, PBD_POSITIONS, r->position));
+    PBD_TRY(read_state(r, state));
     for (size_t k = 0; k < r->fields; k++) {
         const double *value;
-        PBD_TRY(read_field(r, state, r->field[k].kind, &value));
+        PBD_TRY(read_field(r, r->field[k].colour, &value));
         for (size_t i = 0; i < r->points; i++)
             packer->field[k * r->points + i] = byte_of(&r->field[k], value[r->particle[i]]);
     }
-    for (size_t i = 0; i < 3 * r->points; i++) r->vector[i] = r->position[3 * r->particle[i / 3] + i % 3];
-    return pbd_pack_state(packer, r->vector);
+    for (size_t i = 0; i < 3 * r->points; i++) r->value[i] = r->state.position[3 * r->particle[i / 3] + i % 3];
+    return pbd_pack_state(packer, r->value);
 }

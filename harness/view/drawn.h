@@ -7,15 +7,11 @@
 #include "harness/picture/spool.h"
 #include "harness/view/pack.h"
 
-enum { DRAWN_MOST_FIELDS = 3 };
+enum { DRAWN_MOST_FIELDS = 4 };
 
-typedef enum drawn_kind { DRAWN_STRAIN, DRAWN_SPEED, DRAWN_PRESSURE } drawn_kind;
-
-/* A field with one range over all states: from 0, or from below where it has negative values. Its ends hold all but 1 %
- * of the values on their side. */
+/* A field with one range over all states, which holds all but 1 % of the values on either side. */
 typedef struct drawn_field {
-    drawn_kind kind;
-    const char *name, *title, *unit;
+    pbd_colour colour; /* one with a scale */
     double low, high;
 } drawn_field;
 
@@ -26,17 +22,22 @@ typedef struct drawn_run {
     size_t points, spheres; /* spheres come first */
     uint32_t *particle;     /* points: which particle each is; neighbours are beside each other */
     size_t triangles;
-    uint32_t *triangle;  /* triangles x 3, of points */
+    uint32_t *triangle;  /* triangles x 3, of corners */
+    size_t corners;      /* of triangles that share one and at rest turn by less than 40 degrees there */
+    uint32_t *corner;    /* corners: the point of each */
     double low[3], size; /* m: the cube that holds the motion, but for a few particles that fly off */
     size_t fields;
     drawn_field field[DRAWN_MOST_FIELDS];
     /* Internal. */
     pbd_arena owned;
-    double *position, *vector, *value; /* particles x 3, x 3, x 1 */
+    pbd_seen_state state; /* the one that was read last; its arrays are `owned` */
+    double *position, *velocity, *gradient, *pressure, *value;
 } drawn_run;
 
-/* Reads every state for the box, and some for the ranges. All must outlive it. */
-pbd_status pbd_drawn_open(const pbd_scene *scene, const pbd_method *method, pbd_spool *spool, drawn_run *out);
+/* Reads every state for the box, and some for the ranges. Fields are those of `colour` and, where they can be told,
+ * strain, speed and pressure; PBD_NOT_SUPPORTED where the colour cannot. All must outlive it. */
+pbd_status pbd_drawn_open(const pbd_scene *scene, const pbd_method *method, pbd_spool *spool, pbd_colour colour,
+                          drawn_run *out);
 void pbd_drawn_close(drawn_run *drawn); /* safe on a zeroed one */
 
 /* Packs one state; the packer is of `points` and `fields`. */

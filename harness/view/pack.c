@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "harness/exec/arena.h"
+#include "harness/files/deflate.h"
 
 pbd_status pbd_pack_open(size_t points, size_t fields, const double low[3], double size, pbd_packer *out) {
     *out = (pbd_packer){.points = points, .fields = fields, .size = size};
@@ -16,8 +16,6 @@ pbd_status pbd_pack_open(size_t points, size_t fields, const double low[3], doub
     PBD_TRY_NEW(out->field, fields * points);
     PBD_TRY_NEW(out->last_field, fields * points);
     PBD_TRY_NEW(out->raw, (6 + fields) * points);
-    out->room = compressBound((6 + fields) * points);
-    PBD_TRY_NEW(out->packed, out->room);
     return pbd_ok();
 }
 
@@ -30,15 +28,6 @@ void pbd_pack_close(pbd_packer *p) {
     free(p->raw);
     free(p->packed);
     *p = (pbd_packer){0};
-}
-
-pbd_status pbd_pack_bytes(const void *bytes, size_t count, unsigned char **packed, size_t *packed_count) {
-    uLongf room = compressBound(count);
-    PBD_TRY_NEW(*packed, room);
-    if (compress2(*packed, &room, bytes, count, 6) != Z_OK)
-        return pbd_error(PBD_FAILED, "zlib does not compress %zu bytes", count);
-    *packed_count = room;
-    return pbd_ok();
 }
 
 /* By coordinate, as the differences are taken; a point outside is so in all three. */
@@ -107,13 +96,12 @@ static void lay_out(pbd_packer *p) {
 }
 
 pbd_status pbd_pack_state(pbd_packer *p, const double *position) {
-    uLongf bytes = p->room;
     round_positions(p, position);
     p->mode = choose_mode(p);
     lay_out(p);
-    if (compress2(p->packed, &bytes, p->raw, (6 + p->fields) * p->points, 6) != Z_OK)
-        return pbd_error(PBD_FAILED, "zlib does not compress a state of %zu points", p->points);
-    p->bytes = bytes;
+    free(p->packed);
+    p->packed = NULL;
+    PBD_TRY(pbd_deflate(p->raw, (6 + p->fields) * p->points, &p->packed, &p->bytes));
     uint16_t *free_one = p->long_ago;
     p->long_ago = p->before;
     p->before = p->now;

@@ -23,17 +23,14 @@ typedef struct pbd_packer {
     uint16_t *now, *before, *long_ago; /* 3 x points; likewise the two states before */
     unsigned char *field, *last_field; /* fields x points */
     unsigned char *raw;                /* a state before it is deflated */
-    unsigned char *packed;             /* likewise after, and its length and mode */
-    size_t room, bytes;
+    unsigned char *packed;             /* likewise after, owned; and its length and mode */
+    size_t bytes;
     unsigned mode;
     size_t hidden; /* points outside the box */
 } pbd_packer;
 
 pbd_status pbd_pack_open(size_t points, size_t fields, const double low[3], double size, pbd_packer *out);
 void pbd_pack_close(pbd_packer *packer); /* safe on a zeroed one */
-
-/* Any bytes, deflated; the caller frees them. */
-pbd_status pbd_pack_bytes(const void *bytes, size_t count, unsigned char **packed, size_t *packed_count);
 
 /* The next state: positions (points x 3, m) are given, `field` is filled in by the caller. Sets packed, bytes, mode,
  * hidden. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/files/deflate.h"
 #include "harness/files/html.h"
 #include "harness/files/json.h"
 #include "harness/picture/collider_lines.h"
@@ -21,10 +22,10 @@
 /* Two bytes a coordinate and one a field, and four digits of base64 for three of them, if nothing can be deflated. */
 static const double BYTES_EACH = (6 + DRAWN_MOST_FIELDS) * 4 / 3.0;
 
-pbd_spool_plan pbd_view_plan(int file, int frames, double most_mb, size_t runs) {
+pbd_spool_plan pbd_view_plan(int file, int frames, double most_mb, size_t runs, pbd_colour colour) {
     return (pbd_spool_plan){.file = file,
                             .frames = frames,
-                            .fields = 1u << PBD_VELOCITIES | 1u << PBD_PRESSURES,
+                            .fields = 1u << PBD_VELOCITIES | 1u << PBD_PRESSURES | pbd_colour_fields(colour),
                             .bytes_each = BYTES_EACH,
                             .most_bytes = 1e6 * most_mb / (double)runs};
 }
@@ -50,13 +51,17 @@ static json_t *palette_json(void) {
     return list;
 }
 
+/* A colour's label is "speed, m/s": its title, and a unit or what it is. */
+static json_t *field_json(const drawn_field *f) {
+    const char *label = pbd_colour_label(f->colour), *comma = strstr(label, ", ");
+    json_t *title = json_stringn(label, comma ? (size_t)(comma - label) : strlen(label));
+    return json_pack("{s:s, s:o, s:s, s:f, s:f}", "name", pbd_colour_name(f->colour), "title", title, "unit",
+                     comma ? comma + 2 : "", "low", f->low, "high", f->high);
+}
+
 static json_t *fields_json(const drawn_run *r) {
     json_t *list = json_array();
-    for (size_t k = 0; k < r->fields; k++) {
-        const drawn_field *f = &r->field[k];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:f, s:f}", "name", f->name, "title", f->title, "unit",
-                                              f->unit, "low", f->low, "high", f->high));
-    }
+    for (size_t k = 0; k < r->fields; k++) json_array_append_new(list, field_json(&r->field[k]));
     return list;
 }
 
@@ -116,12 +121,12 @@ static json_t *run_json(const pbd_view_run *told, const drawn_run *r, run_lists 
     json_t *params = json_loads(result->params, 0, NULL);
     json_t *run = json_pack("{s:o, s:o, s:s, s:o, s:o?}", "title", text_json(title), "says", text_json(says), "state",
                             result->state, "command", text_json(told->command), "params", params);
-    json_t *shape =
-        json_pack("{s:I, s:I, s:I, s:f, s:b, s:b, s:o, s:f, s:[o, o], s:o, s:o}", "points", (json_int_t)r->points,
-                  "spheres", (json_int_t)r->spheres, "triangles", (json_int_t)r->triangles, "radius", r->album.radius,
-                  "closed", r->album.body.node && r->album.body.corners > 3, "quads", r->album.body.corners == 8, "low",
-                  vector_json(r->low), "size", r->size, "bounds", vector_json(r->album.low), vector_json(r->album.high),
-                  "towards", vector_json(r->album.camera.towards), "ground", ground_json(&r->album.camera));
+    json_t *shape = json_pack(
+        "{s:I, s:I, s:I, s:f, s:b, s:b, s:o, s:f, s:[o, o], s:o, s:o}", "points", (json_int_t)r->points, "spheres",
+        (json_int_t)r->spheres, "triangles", (json_int_t)r->triangles, "radius", r->album.matter.radius, "closed",
+        r->album.body.node && r->album.body.corners > 3, "quads", r->album.body.corners == 8, "low",
+        vector_json(r->low), "size", r->size, "bounds", vector_json(r->album.low), vector_json(r->album.high),
+        "towards", vector_json(r->album.camera.towards), "ground", ground_json(&r->album.camera));
     json_t *states = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "times", lists.times, "modes", lists.modes,
                                "hidden", lists.hidden, "lines", lists.lines, "fields", fields_json(r), "matter",
                                matter_json(r->scene), "bodies", bodies_json(r));
@@ -151,23 +156,25 @@ static pbd_status write_deflated(pbd_html *h, size_t run, const char *kind, size
                                  size_t count) {
     unsigned char *packed PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t packed_count;
-    PBD_TRY(pbd_pack_bytes(bytes, count, &packed, &packed_count));
+    PBD_TRY(pbd_deflate(bytes, count, &packed, &packed_count));
     write_block(h, run, kind, state, packed, packed_count);
     return pbd_ok();
 }
 
 static pbd_status write_still(pbd_html *h, size_t run, const drawn_run *r) {
     const size_t triangle_bytes = 3 * r->triangles * sizeof(uint32_t);
+    const size_t bytes_of_all = 2 * r->points + triangle_bytes + r->corners * sizeof(uint32_t);
     const pbd_scene *scene = r->scene;
     pbd_arena a PBD_ARENA;
-    unsigned char *bytes = pbd_new(&a, unsigned char, 2 * r->points + triangle_bytes);
+    unsigned char *bytes = pbd_new(&a, unsigned char, bytes_of_all);
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < r->points; i++) {
         bytes[i] = scene->particles.material ? scene->particles.material[r->particle[i]] : 0;
         bytes[r->points + i] = (unsigned char)(r->album.number[r->particle[i]] % 6);
     }
     memcpy(bytes + 2 * r->points, r->triangle, triangle_bytes);
-    return write_deflated(h, run, "still", 0, bytes, 2 * r->points + triangle_bytes);
+    memcpy(bytes + 2 * r->points + triangle_bytes, r->corner, r->corners * sizeof *r->corner);
+    return write_deflated(h, run, "still", 0, bytes, bytes_of_all);
 }
 
 /* The lines of colliders, as floats; -1 in the list where they are those of the state before. */
@@ -183,7 +190,7 @@ static pbd_status write_lines(pbd_html *h, size_t run, const drawn_run *r, size_
                               json_t *list) {
     pbd_lines lines PBD_CLEANUP(free_lines) = {0};
     kept_lines now PBD_CLEANUP(free_kept) = {0};
-    PBD_TRY(pbd_collider_lines(r->scene, pbd_spool_time(r->spool, state), r->album.low, r->album.high, &lines));
+    PBD_TRY(pbd_collider_lines(r->scene, pbd_spool_time(r->spool, state), r->album.low, r->album.high, true, &lines));
     now.count = lines.count;
     PBD_TRY_NEW(now.end, 6 * now.count);
     for (size_t i = 0; i < 6 * now.count; i++) now.end[i] = (float)lines.end[i];
@@ -224,19 +231,15 @@ static pbd_status write_run(pbd_html *h, const pbd_view_run *told, size_t index,
 
 /* ---- The page ---------------------------------------------------------------------------------------------------- */
 
-static const char *choose_colour(const drawn_run *drawn, size_t runs) {
-    for (size_t i = 0; i < runs; i++)
-        if (pbd_has_matter(drawn[i].scene)) return "matter";
-    return drawn[0].fields > 0 ? drawn[0].field[0].name : "matter";
-}
-
-static pbd_status check_colour(const drawn_run *drawn, size_t runs, const char *colour) {
-    if (strcmp(colour, "matter") == 0 || strcmp(colour, "body") == 0) return pbd_ok();
-    for (size_t i = 0; i < runs; i++)
-        for (size_t k = 0; k < drawn[i].fields; k++)
-            if (strcmp(drawn[i].field[k].name, colour) == 0) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "--colour %.40s: %s", colour,
-                     runs > 1 ? "none of these runs has this field" : "this run does not have this field");
+/* AUTO: the matter if any run would have it. */
+static pbd_status choose_colour(const drawn_run *drawn, size_t runs, pbd_colour *colour) {
+    pbd_colour own = *colour;
+    for (size_t i = 0; i < runs; i++) {
+        PBD_TRY(pbd_colour_choose(drawn[i].scene, &drawn[i].album.body, *colour, &drawn[i].state, &own));
+        if (own == PBD_COLOUR_MATTER) break;
+    }
+    *colour = own;
+    return pbd_ok();
 }
 
 /* Nothing is loaded: the policy says so to the browser. */
@@ -259,8 +262,9 @@ static void write_scripts(pbd_html *h) {
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) html_asset(h, "script", scripts[i]);
 }
 
-static pbd_status write_body(pbd_html *h, const pbd_view_run *run, drawn_run *drawn, size_t runs, const char *colour) {
-    json_auto_t *page = json_pack("{s:s, s:o, s:[]}", "colour", colour, "palette", palette_json(), "runs");
+static pbd_status write_body(pbd_html *h, const pbd_view_run *run, drawn_run *drawn, size_t runs, pbd_colour colour) {
+    json_auto_t *page =
+        json_pack("{s:s, s:o, s:[]}", "colour", pbd_colour_name(colour), "palette", palette_json(), "runs");
     html_open(h, "body", NULL);
     html_markup(h, pbd_view_html);
     for (size_t i = 0; i < runs; i++) PBD_TRY(write_run(h, &run[i], i, &drawn[i], json_object_get(page, "runs")));
@@ -270,9 +274,9 @@ static pbd_status write_body(pbd_html *h, const pbd_view_run *run, drawn_run *dr
     return pbd_ok();
 }
 
-static pbd_status write_page(const pbd_view_run *run, drawn_run *drawn, size_t runs, const char *colour, FILE *out) {
+static pbd_status write_page(const pbd_view_run *run, drawn_run *drawn, size_t runs, pbd_colour colour, FILE *out) {
     pbd_html html = {.out = out}, *h = &html;
-    PBD_TRY(check_colour(drawn, runs, colour));
+    PBD_TRY(choose_colour(drawn, runs, &colour));
     fputs("<!DOCTYPE html>\n", out);
     html_open(h, "html", "lang", "en", NULL);
     write_head(h);
@@ -283,14 +287,12 @@ static pbd_status write_page(const pbd_view_run *run, drawn_run *drawn, size_t r
     return pbd_error(PBD_FAILED, "the page is not well-formed: an error of pbdbench");
 }
 
-pbd_status pbd_view_write(const pbd_view_run *run, size_t runs, const char *colour, FILE *out) {
+pbd_status pbd_view_write(const pbd_view_run *run, size_t runs, pbd_colour colour, FILE *out) {
     drawn_run drawn[VIEW_MOST_RUNS] = {0};
     pbd_status status = pbd_ok();
     for (size_t i = 0; i < runs && status.code == PBD_OK; i++)
-        status = pbd_drawn_open(run[i].scene, run[i].method, run[i].spool, &drawn[i]);
-    if (status.code == PBD_OK)
-        status = write_page(run, drawn, runs,
-                            colour && strcmp(colour, "auto") != 0 ? colour : choose_colour(drawn, runs), out);
+        status = pbd_drawn_open(run[i].scene, run[i].method, run[i].spool, colour, &drawn[i]);
+    if (status.code == PBD_OK) status = write_page(run, drawn, runs, colour, out);
     for (size_t i = 0; i < runs; i++) pbd_drawn_close(&drawn[i]);
     return status;
 }

@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 
+#include "harness/picture/colours.h"
 #include "harness/picture/spool.h"
 #include "harness/plan/result.h"
 
 enum { VIEW_MOST_RUNS = 4, VIEW_MOST_FRAMES = 2000 };
-#define VIEW_COLOUR_NAMES "auto|strain|speed|pressure|matter|body"
 
 typedef struct pbd_view_run {
     const pbd_result *result; /* what is told of the run */
@@ -20,12 +20,12 @@ typedef struct pbd_view_run {
     pbd_spool *spool; /* made by pbd_view_plan */
 } pbd_view_run;
 
-/* What to keep of a run: `frames` states, and a page of at most so many MB; one of several runs. `file`: see
- * pbd_spool_file. */
-pbd_spool_plan pbd_view_plan(int file, int frames, double most_mb, size_t runs);
+/* What to keep of a run: `frames` states, and a page of at most so many MB; one of several runs, for a page that opens
+ * with this colour. `file`: see pbd_spool_file. */
+pbd_spool_plan pbd_view_plan(int file, int frames, double most_mb, size_t runs, pbd_colour colour);
 
-/* Writes the page. `colour`: by which field it opens; NULL or "auto": the matter where some flows, is liquid or cloth,
- * else the strain, else the speed; PBD_BAD_INPUT for one that no run has. Of write errors the stream tells. */
-pbd_status pbd_view_write(const pbd_view_run *run, size_t runs, const char *colour, FILE *out);
+/* Writes the page. `colour`: by which field it opens, and that it has beside strain, speed, pressure, matter and body;
+ * PBD_NOT_SUPPORTED where a run cannot tell it. Of write errors the stream tells. */
+pbd_status pbd_view_write(const pbd_view_run *run, size_t runs, pbd_colour colour, FILE *out);
 
 #endif

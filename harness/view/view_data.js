@@ -60,12 +60,16 @@ const viewer = {};
         run.states.push({position: positionsOf(run, raw, index), fields: fieldsOf(run, raw, index), lines});
     };
 
-    // What is the same in all states: the matter and the body of each point, and the triangles.
+    // What is the same in all states: the matter and the body of each point; the triangles, of corners, which are points
+    // or, where the body has an edge, one of several at a point; and the point of each corner.
     const readRun = async run => {
         const still = await inflate(`r${run.index}-still`), n = run.points;
         run.matterOf = still.slice(0, n);
         run.bodyOf = still.slice(n, 2 * n);
-        run.triangle = new Uint32Array(still.slice(2 * n).buffer);
+        const indices = new Uint32Array(still.slice(2 * n).buffer);
+        run.face = indices.slice(0, 3 * run.triangles);
+        run.corner = indices.slice(3 * run.triangles);
+        run.triangle = run.face.map(corner => run.corner[corner]);
     };
 
     viewer.hidden = (position, n, i) => position[i] === HIDDEN && position[n + i] === HIDDEN && position[2 * n + i] === HIDDEN;
@@ -81,7 +85,8 @@ const viewer = {};
                 const known = fields.get(field.name);
                 const low = Math.min(field.low, known ? known.low : Infinity);
                 const high = Math.max(field.high, known ? known.high : -Infinity);
-                fields.set(field.name, {...field, kind: 'scale', low, high, shownLow: low, shownHigh: high});
+                const title = field.title[0].toUpperCase() + field.title.slice(1);
+                fields.set(field.name, {...field, title, kind: 'scale', low, high, shownLow: low, shownHigh: high});
             }
         const words = (name, title, listOf) => {
             const list = [];

@@ -62,38 +62,16 @@
         return normal;
     };
 
-    const scaleRows = rows => {
-        for (let i = 0; i < rows.length; i += 3) {
-            const length = Math.hypot(rows[i], rows[i + 1], rows[i + 2]) || 1;
-            for (let d = 0; d < 3; d++) rows[i + d] /= length;
-        }
-        return rows;
-    };
-
-    // The corners that triangles share: smooth where the body is at its start, split where its faces turn by 40 degrees
-    // or more. run.corner: the point of each; run.face: the triangles, of corners.
-    const splitCorners = run => {
-        const normal = scaleRows(facesOf(run, run.states[0].position)), corners = [], firstAt = new Map();
-        run.face = new Uint32Array(run.triangle.length);
-        for (let k = 0; k < run.triangle.length; k++) {
-            const t = k - k % 3, point = run.triangle[k];
-            if (!firstAt.has(point)) firstAt.set(point, []);
-            const same = firstAt.get(point).find(({face}) => normal[t] * normal[face] + normal[t + 1] * normal[face + 1]
-                + normal[t + 2] * normal[face + 2] > 0.766);
-            run.face[k] = same ? same.corner : corners.length;
-            if (same) continue;
-            firstAt.get(point).push({face: t, corner: corners.length});
-            corners.push(point);
-        }
-        run.corner = new Uint32Array(corners);
-    };
-
     // Means over the triangles at each corner, weighted by area.
     const normalsOf = (run, position) => {
         const normal = facesOf(run, position), sum = new Float32Array(3 * run.corner.length);
         for (let k = 0; k < run.face.length; k++)
             for (let d = 0; d < 3; d++) sum[3 * run.face[k] + d] += normal[k - k % 3 + d];
-        return scaleRows(sum);
+        for (let i = 0; i < sum.length; i += 3) {
+            const length = Math.hypot(sum[i], sum[i + 1], sum[i + 2]) || 1;
+            for (let d = 0; d < 3; d++) sum[i + d] /= length;
+        }
+        return sum;
     };
 
     // What points have, for each corner; `planes`: 3 of positions.
@@ -106,7 +84,6 @@
 
     const makeRun = run => {
         const names = ['position', 'value', 'word', 'corners', 'cornerValue', 'cornerWord', 'normal', 'face', 'edge', 'lines'];
-        splitCorners(run);
         run.buffer = Object.fromEntries(names.map(name => [name, gl.createBuffer()]));
         run.spheresArray = gl.createVertexArray();
         run.facesArray = gl.createVertexArray();
