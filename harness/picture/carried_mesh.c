@@ -270,11 +270,14 @@ pbd_status carried_mesh_make(const pbd_skin *skin, const double *rest, const uin
     bool any = true;
     *out = (carried_mesh){.vertices = skin->vertices,
                           .triangles = count > 0 ? skin->triangles : 0,
-                          .rest = skin->vertex,
-                          .triangle = skin->triangle,
                           .spacing = spacing,
                           .rest_particles = rest};
     if (out->triangles == 0) return pbd_ok();
+    out->rest = pbd_new(&out->owned, double, 3 * out->vertices);
+    out->triangle = pbd_new(&out->owned, uint32_t, 3 * out->triangles);
+    PBD_TRY(pbd_arena_check(&out->owned));
+    memcpy(out->rest, skin->vertex, 3 * out->vertices * sizeof *out->rest);
+    memcpy(out->triangle, skin->triangle, 3 * out->triangles * sizeof *out->triangle);
     for (int k = 0; k < HALVINGS && any; k++) PBD_TRY(halve_edges(out, spacing, &any));
     out->carrier = pbd_new(&out->owned, uint32_t, CARRIERS * out->vertices);
     out->bound = pbd_new(&out->owned, uint16_t, CARRIERS * out->vertices);

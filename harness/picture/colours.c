@@ -110,7 +110,7 @@ pbd_status pbd_colour_choose(const pbd_scene *scene, const pbd_body *body, pbd_c
     char names[200] = "";
     *out = wanted;
     if (wanted == PBD_COLOUR_AUTO)
-        *out = pbd_has_matter(scene)                     ? PBD_COLOUR_MATTER
+        *out = pbd_has_matter(scene)                   ? PBD_COLOUR_MATTER
                : body->node || is_sampled(scene, body) ? PBD_COLOUR_STRAIN
                                                        : PBD_COLOUR_BODY;
     if (can_tell(scene, body, *out, first)) return pbd_ok();

@@ -43,6 +43,10 @@ static colour colour_of(const render_body *body, float value, const encoding *e)
 
 /* ---- The picture ------------------------------------------------------------------------------------------------- */
 
+/* Lamp and sky are looked at from every second pixel of every second row. Four such neighbours, a turn each, look at
+ * different places about them and at different points of the lamp; the mean over them sees all. */
+enum { TAPS = 5, TURNS = 4 };
+
 typedef struct painter {
     const raster *r;
     const shadow *shadow;
@@ -50,9 +54,10 @@ typedef struct painter {
     int width, height; /* pixels */
     bool has_ground;
     float ground, grid, ground_radius, ground_x, ground_y; /* m, from the picture's middle */
-    float *near;  /* by pixel: depth of its middle sample, m, with the ground; -INFINITY: nothing */
-    float *open;  /* by pixel: share of the sky that its nearest surface sees */
-    float *light; /* by pixel: likewise of the lamp */
+    float *near;             /* by pixel: depth of its middle sample, m, with the ground; -INFINITY: nothing */
+    float *open;             /* by pixel: share of the sky that its nearest surface sees */
+    float *light;            /* by pixel: likewise of the lamp */
+    int tap[TURNS][TAPS][2]; /* pixels: place_taps */
 } painter;
 
 /* What a sample shows. */
@@ -195,7 +200,7 @@ static float on_grid(float x, float grid, float wide) {
 
 /* How much of the ground there is: it ends softly. */
 static float ground_there(const painter *p, vector at) {
-    const float off = hypotf(at.x - p->ground_x, at.y - p->ground_y);
+    const float dx = at.x - p->ground_x, dy = at.y - p->ground_y, off = sqrtf(dx * dx + dy * dy);
     const float t = clamped((p->ground_radius - off) / (0.55f * p->ground_radius), 0, 1);
     return t * t * (3 - 2 * t);
 }
@@ -215,8 +220,6 @@ static colour ground_at(const painter *p, int x, int y, float open, float light)
 }
 
 /* ---- What each pixel sees of lamp and sky ------------------------------------------------------------------------ */
-
-enum { TAPS = 12, TURNS = 4 };
 
 static int middle_of(const raster *r, int pixel) { return r->samples * pixel + r->samples / 2; }
 
@@ -244,50 +247,39 @@ static void find_depths(painter *p) {
         }
 }
 
-/* Ambient obscurance by the depths around a pixel (M. McGuire et al., The alchemy screen-space ambient obscurance
- * algorithm, HPG 2011): taps on a spiral, turned by the pixel's place in a square of TURNS x TURNS. */
-static float openness(const painter *p, int x, int y, vector point, vector normal, float reach) {
+/* Of each turn, on a spiral; together they cover a disc. */
+static void place_taps(painter *p, float reach) {
     static const float GOLDEN = 2.39996323f;
-    static const int order[TURNS * TURNS] = {0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5}; /* Bayer's */
-    const raster *r = p->r;
-    const float turned = (float)order[y % TURNS * TURNS + x % TURNS] * (6.2831853f / (TURNS * TURNS));
-    const float pixels = reach * r->per_metre / (float)r->samples, least = 0.02f * reach;
-    float hidden = 0;
-    for (int k = 0; k < TAPS; k++) {
-        const float share = ((float)k + 0.5f) / TAPS, angle = turned + GOLDEN * (float)k;
-        const int i = x + (int)lrintf(pixels * share * cosf(angle)), j = y + (int)lrintf(pixels * share * sinf(angle));
-        if (i < 0 || j < 0 || i >= p->width || j >= p->height || (i == x && j == y)) continue;
-        const float depth = p->near[(size_t)j * (size_t)p->width + (size_t)i];
-        if (!(depth > -INFINITY)) continue;
-        const float s = (float)r->samples;
-        const vector way = difference(place_of(r, s * ((float)i + 0.5f), s * ((float)j + 0.5f), depth), point);
-        const float square = dot(way, way), above = dot(way, normal) - 0.06f * sqrtf(square) - 0.25f * least;
-        const float fade = larger(1 - square / (reach * reach), 0);
-        hidden += larger(above, 0) * sqrtf(square) / (square + least * least) * fade;
+    const float pixels = reach * p->r->per_metre / (float)p->r->samples;
+    for (int k = 0; k < TURNS * TAPS; k++) {
+        const float share = sqrtf(((float)k + 0.5f) / (TURNS * TAPS)), angle = GOLDEN * (float)k;
+        p->tap[k % TURNS][k / TURNS][0] = (int)lrintf(pixels * share * cosf(angle));
+        p->tap[k % TURNS][k / TURNS][1] = (int)lrintf(pixels * share * sinf(angle));
     }
-    return clamped(1 - 2.2f * hidden / TAPS, 0.12f, 1);
 }
 
-/* The means over TURNS x TURNS pixels at a like depth: each of the turns once, and no step between two points of the
- * lamp. */
-static void smooth_light(const painter *p, float reach, float *open, float *light) {
-#pragma omp parallel for schedule(static, 16)
-    for (int y = 0; y < p->height; y++)
-        for (int x = 0; x < p->width; x++) {
-            const size_t own = (size_t)y * (size_t)p->width + (size_t)x;
-            float opens = p->open[own], lights = p->light[own], weight = 1;
-            for (int k = 0; k < TURNS * TURNS; k++) {
-                const int i = x + k % TURNS - TURNS / 2, j = y + k / TURNS - TURNS / 2;
-                if (i < 0 || j < 0 || i >= p->width || j >= p->height) continue;
-                const size_t at = (size_t)j * (size_t)p->width + (size_t)i;
-                if (!(fabsf(p->near[at] - p->near[own]) < 0.25f * reach)) continue;
-                opens += p->open[at];
-                lights += p->light[at];
-                weight += 1;
-            }
-            open[own] = opens / weight;
-            light[own] = lights / weight;
-        }
+static int turn_of(int x, int y) { return y / 2 % 2 * 2 + x / 2 % 2; }
+
+/* Ambient obscurance by the depths around a pixel (M. McGuire et al., The alchemy screen-space ambient obscurance
+ * algorithm, HPG 2011). */
+static float openness(const painter *p, int x, int y, vector normal, float reach) {
+    const raster *r = p->r;
+    const float s = (float)r->samples, least = 0.02f * reach, own = p->near[(size_t)y * (size_t)p->width + (size_t)x];
+    float hidden = 0;
+    for (int k = 0; k < TAPS; k++) {
+        const int di = p->tap[turn_of(x, y)][k][0], dj = p->tap[turn_of(x, y)][k][1], i = x + di, j = y + dj;
+        if (i < 0 || j < 0 || i >= p->width || j >= p->height || (di == 0 && dj == 0)) continue;
+        const float up = p->near[(size_t)j * (size_t)p->width + (size_t)i] - own;
+        if (!(up > -INFINITY)) continue;
+        const float across = s * (float)di / r->per_metre, above = -s * (float)dj / r->per_metre;
+        const float square = across * across + above * above + up * up;
+        if (square >= reach * reach) continue;
+        const float length = sqrtf(square);
+        const float along = across * dot(r->right, normal) + above * dot(r->up, normal) + up * dot(r->towards, normal) -
+                            0.06f * length - 0.25f * least;
+        hidden += larger(along, 0) * length / (square + least * least) * (1 - square / (reach * reach));
+    }
+    return clamped(1 - 2.2f * hidden / TAPS, 0.12f, 1);
 }
 
 static void find_light_of(painter *p, int x, int y, float reach) {
@@ -308,8 +300,33 @@ static void find_light_of(painter *p, int x, int y, float reach) {
     } else {
         return;
     }
-    p->open[at] = openness(p, x, y, point, normal, reach);
-    p->light[at] = shadow_light(p->shadow, point, normal);
+    p->open[at] = openness(p, x, y, normal, reach);
+    p->light[at] = shadow_light(p->shadow, point, normal, turn_of(x, y));
+}
+
+/* The means over four of the pixels above at a like depth; of those without one, what they see themselves. */
+static void smooth_light(painter *p, float reach, float *open, float *light) {
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int y = 0; y < p->height; y++)
+        for (int x = 0; x < p->width; x++) {
+            const size_t own = (size_t)y * (size_t)p->width + (size_t)x;
+            float opens = 0, lights = 0, weight = 0;
+            for (int k = 0; k < 4; k++) {
+                const int i = (x - 1) / 2 * 2 + 2 * (k % 2), j = (y - 1) / 2 * 2 + 2 * (k / 2);
+                if (i >= p->width || j >= p->height) continue;
+                const size_t at = (size_t)j * (size_t)p->width + (size_t)i;
+                if (!(fabsf(p->near[at] - p->near[own]) < 0.1f * reach)) continue;
+                opens += p->open[at];
+                lights += p->light[at];
+                weight += 1;
+            }
+            if (weight == 0) {
+                find_light_of(p, x, y, reach);
+                opens = p->open[own], lights = p->light[own], weight = 1;
+            }
+            open[own] = opens / weight;
+            light[own] = lights / weight;
+        }
 }
 
 /* ---- Pixels ------------------------------------------------------------------------------------------------------ */
@@ -320,7 +337,7 @@ static colour sample_colour(const painter *p, int x, int y, size_t pixel, float 
     float light = p->light[pixel];
     spot_at(p, x, y, &s);
     if (p->near[pixel] - p->r->depth[(size_t)y * (size_t)p->r->width + (size_t)x] > 0.1f * reach)
-        light = shadow_light(p->shadow, s.point, s.normal);
+        light = shadow_light(p->shadow, s.point, s.normal, turn_of(x, y));
     return light_up(p, &s, p->open[pixel], light);
 }
 
@@ -329,29 +346,51 @@ static colour background(const painter *p, int x, int y, size_t pixel, bool alon
     if (alone) return ground_at(p, x, y, p->open[pixel], p->light[pixel]);
     const float s = (float)p->r->samples, u = s * ((float)x + 0.5f), v = s * ((float)y + 0.5f);
     const vector at = place_of(p->r, u, v, ground_depth(p, u, v));
-    return ground_at(p, x, y, p->open[pixel], shadow_light(p->shadow, at, (vector){0, 0, 1}));
+    return ground_at(p, x, y, p->open[pixel], shadow_light(p->shadow, at, (vector){0, 0, 1}, turn_of(x, y)));
 }
 
-static void paint_pixel(const painter *p, int x, int y, float reach, unsigned char rgb[3]) {
+/* Whether the whole pixel shows one triangle or sphere: then one sample tells. */
+static bool is_uniform(const raster *r, int x, int y) {
+    const uint32_t *item = r->item + (size_t)(r->samples * y) * (size_t)r->width + (size_t)(r->samples * x);
+    bool same = item[0] != 0;
+    for (int j = 0; j < r->samples; j++)
+        for (int i = 0; i < r->samples; i++) same = same && item[(size_t)j * (size_t)r->width + (size_t)i] == item[0];
+    return same;
+}
+
+static colour bounded(colour c) { return (colour){smaller(c.x, 1), smaller(c.y, 1), smaller(c.z, 1)}; }
+
+static colour mean_of_samples(const painter *p, int x, int y, float reach) {
     const raster *r = p->r;
     const size_t pixel = (size_t)y * (size_t)p->width + (size_t)x;
     const int count = r->samples * r->samples;
     colour mean = {0};
-    int empty = 0, lines = 0;
+    int empty = 0;
     for (int k = 0; k < count; k++) {
         const int i = r->samples * x + k % r->samples, j = r->samples * y + k / r->samples;
-        const size_t sample = (size_t)j * (size_t)r->width + (size_t)i;
-        lines += r->line && r->line[sample];
-        if (r->item[sample] == 0) {
+        if (r->item[(size_t)j * (size_t)r->width + (size_t)i] == 0)
             empty++;
-            continue;
-        }
-        colour c = sample_colour(p, i, j, pixel, reach);
-        mean = sum(mean, (colour){smaller(c.x, 1), smaller(c.y, 1), smaller(c.z, 1)});
+        else
+            mean = sum(mean, bounded(sample_colour(p, i, j, pixel, reach)));
     }
     if (empty > 0) mean = sum(mean, scaled(background(p, x, y, pixel, empty == count), (float)empty));
-    mean = scaled(mean, 1 / (float)count);
-    const float ink = 0.75f * (float)lines / (float)count;
+    return scaled(mean, 1 / (float)count);
+}
+
+static float line_share(const raster *r, int x, int y) {
+    int lines = 0;
+    for (int k = 0; r->line && k < r->samples * r->samples; k++)
+        lines += r->line[(size_t)(r->samples * y + k / r->samples) * (size_t)r->width +
+                         (size_t)(r->samples * x + k % r->samples)];
+    return (float)lines / (float)(r->samples * r->samples);
+}
+
+static void paint_pixel(const painter *p, int x, int y, float reach, unsigned char rgb[3]) {
+    const size_t pixel = (size_t)y * (size_t)p->width + (size_t)x;
+    const float ink = 0.75f * line_share(p->r, x, y);
+    colour mean = is_uniform(p->r, x, y)
+                      ? bounded(sample_colour(p, middle_of(p->r, x), middle_of(p->r, y), pixel, reach))
+                      : mean_of_samples(p, x, y, reach);
     mean = sum(scaled(mean, 1 - ink), scaled((colour){0.12f, 0.12f, 0.13f}, ink));
     rgb[0] = encode(&p->code, mean.x), rgb[1] = encode(&p->code, mean.y), rgb[2] = encode(&p->code, mean.z);
 }
@@ -369,9 +408,10 @@ static pbd_status paint(painter *p, pbd_image *out) {
     out->pixel = malloc(3 * pixels);
     if (!out->pixel) return pbd_no_memory();
     find_depths(p);
+    place_taps(p, reach);
 #pragma omp parallel for schedule(dynamic, 16)
-    for (int y = 0; y < p->height; y++)
-        for (int x = 0; x < p->width; x++) find_light_of(p, x, y, reach);
+    for (int y = 0; y < p->height; y += 2)
+        for (int x = 0; x < p->width; x += 2) find_light_of(p, x, y, reach);
     smooth_light(p, reach, open, light);
     p->open = open, p->light = light;
 #pragma omp parallel for schedule(dynamic, 16)

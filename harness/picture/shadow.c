@@ -84,6 +84,8 @@ pbd_status shadow_make(const raster *r, vector lamp, float reach, shadow *out) {
 
 void shadow_free(shadow *s) { pbd_arena_free(&s->owned); }
 
+enum { APART = 4 };
+
 /* ---- How much of it a point sees --------------------------------------------------------------------------------- */
 
 /* The share of the four texels about a place that do not hide it, by their nearness. */
@@ -97,10 +99,11 @@ static float seen_by(const shadow_map *m, vector at, float slack) {
 }
 
 /* Places are looked at from a little above the surface, by the size of a texel and by how slanted the light is. */
-float shadow_light(const shadow *s, vector point, vector normal) {
+float shadow_light(const shadow *s, vector point, vector normal, int turn) {
     const float slant = 1 - larger(dot(normal, s->lamp), 0);
     const vector p = sum(point, scaled(normal, (0.6f + 1.6f * slant) / s->per_metre));
     float light = 0;
-    for (int k = 0; k < SHADOW_LAMPS; k++) light += seen_by(&s->map[k], on_map(s, &s->map[k], p), 0.8f / s->per_metre);
-    return light / SHADOW_LAMPS;
+    for (int k = turn % APART; k < SHADOW_LAMPS; k += APART)
+        light += seen_by(&s->map[k], on_map(s, &s->map[k], p), 0.8f / s->per_metre);
+    return light * APART / SHADOW_LAMPS;
 }

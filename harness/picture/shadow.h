@@ -24,7 +24,7 @@ typedef struct shadow {
 pbd_status shadow_make(const raster *r, vector lamp, float reach, shadow *out);
 void shadow_free(shadow *s);
 
-/* The share of the lamp that a point with this normal sees. */
-float shadow_light(const shadow *s, vector point, vector normal);
+/* The share of the lamp that a point with this normal sees, by every fourth point of the lamp, from turn % 4 on. */
+float shadow_light(const shadow *s, vector point, vector normal, int turn);
 
 #endif
