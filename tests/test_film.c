@@ -169,6 +169,52 @@ static void test_a_film_shows_the_body(void **unused) {
     assert_true(atoi(said) > 1000); /* of 921600 pixels */
 }
 
+/* Two stored runs that differ in one setting, side by side: 2 x 960 pixels wide, in step, the longer one to its end.
+ * The caption is dark letters on white below. */
+static void test_runs_stand_side_by_side(void **unused) {
+    (void)unused;
+    if (!can_film()) skip();
+    const char *path = in_workplace("pair.mp4"), *store = in_workplace("pair.db");
+    char command[PATH_MAX + 300], said[200], id[2][40] = {{0}};
+    for (int k = 0; k < 2; k++) {
+        told t = tell("run", "goo_drop", "-m", "mpm", "-s", "particles=100", "-s", k ? "duration=0.12" : "duration=0.2",
+                      "-t", "1", "--db", store, "--json");
+        expect_code(t, 0);
+        const char *at = strstr(t.out, "\"run_id\"");
+        assert_non_null(at);
+        assert_int_equal(sscanf(at + strlen("\"run_id\""), " : \"%39[0-9a-f]\"", id[k]) == 1 ||
+                             sscanf(at + strlen("\"run_id\""), ": \"%39[0-9a-f]\"", id[k]) == 1,
+                         1);
+        forget(&t);
+    }
+    told t = tell("film", id[0], id[1], "--db", store, "-o", path, "--colour", "speed", "-q");
+    expect_code(t, 0);
+    assert_string_equal(t.out, "");
+    forget(&t);
+    snprintf(command, sizeof command,
+             "ffprobe -loglevel error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 '%s'",
+             path);
+    first_line(command, said);
+    assert_string_equal(said, "1920,720,6");
+    snprintf(command, sizeof command,
+             "ffmpeg -loglevel error -i '%s' -frames:v 1 -vf 'crop=1920:36:0:622' -f rawvideo -pix_fmt gray - | od -An "
+             "-tu1 -v | awk '{ for (k = 1; k <= NF; k++) n += $k < 128 } END { print n }'",
+             path);
+    first_line(command, said);
+    assert_in_range(atoi(said), 200, 10000);
+    t = tell("film", id[0], "--db", store, "-o", path, "--colour", "damage", "-q");
+    expect_code(t, 0);
+    forget(&t);
+    t = tell("film", id[0], "--db", store, "-o", path, "--colour", "pressure", "-q");
+    expect_code(t, 2);
+    expect_says(t.err, "--colour may be: auto, strain, matter, body, speed, density");
+    forget(&t);
+    t = tell("film", "--db", store);
+    expect_code(t, 2);
+    expect_says(t.err, "film needs a run");
+    forget(&t);
+}
+
 static void test_what_is_no_film_is_refused(void **unused) {
     (void)unused;
     told t = tell(GOO, "--film", in_workplace("a.avi"));
@@ -196,9 +242,9 @@ static void test_what_is_no_film_is_refused(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_view_holds_what_moves),  cmocka_unit_test(test_matter_has_its_colour),
-        cmocka_unit_test(test_a_film_has_its_frames),      cmocka_unit_test(test_a_film_shows_the_body),
-        cmocka_unit_test(test_what_is_no_film_is_refused),
+        cmocka_unit_test(test_the_view_holds_what_moves), cmocka_unit_test(test_matter_has_its_colour),
+        cmocka_unit_test(test_a_film_has_its_frames),     cmocka_unit_test(test_a_film_shows_the_body),
+        cmocka_unit_test(test_runs_stand_side_by_side),   cmocka_unit_test(test_what_is_no_film_is_refused),
     };
     return cmocka_run_group_tests_name("film", tests, NULL, remove_workplace);
 }

@@ -127,7 +127,7 @@ static double round_up(double x) {
     return (first <= 1 ? 1 : first <= 2 ? 2 : first <= 5 ? 5 : 10) * ten;
 }
 
-/* The largest at a particle; of bare particles the 99th percentile, since the strain about a detached particle is
+/* The largest at a particle; of bare particles the 95th percentile, since the strain about a detached particle is
  * unbounded. Values that are not finite are left out. Reorders at_particle. */
 static double high_strain(pbd_album *a) {
     size_t count = 0;
@@ -135,7 +135,7 @@ static double high_strain(pbd_album *a) {
         if (isfinite(a->at_particle[p])) a->at_particle[count++] = a->at_particle[p];
     if (count == 0) return 0;
     qsort(a->at_particle, count, sizeof *a->at_particle, pbd_ascending);
-    return a->at_particle[is_sampled(a) ? (count - 1) - (count - 1) / 100 : count - 1];
+    return a->at_particle[is_sampled(a) ? (count - 1) - (count - 1) / 20 : count - 1];
 }
 
 /* Some of the values in at_particle, for their percentiles over all states. */

@@ -44,9 +44,11 @@ pbd_status pbd_film_check(const char *path) {
 
 static double interval_of(const pbd_film_plan *plan) { return 1 / (RATE * (plan->slow > 0 ? plan->slow : 1)); }
 
+/* Velocities too where others are kept, so that a refusal names speed among the colours that there are. */
 pbd_spool_plan pbd_film_spooling(const pbd_film_plan *plan, int file) {
+    const unsigned fields = pbd_colour_fields(plan->album.colour);
     return (pbd_spool_plan){
-        .file = file, .interval = interval_of(plan), .fields = pbd_colour_fields(plan->album.colour)};
+        .file = file, .interval = interval_of(plan), .fields = fields ? fields | 1u << PBD_VELOCITIES : 0};
 }
 
 /* ---- States ------------------------------------------------------------------------------------------------------ */
@@ -81,7 +83,7 @@ static pbd_status read_back(take *t, size_t index, pbd_seen_state *out) {
 static pbd_status open_take(const pbd_film_plan *plan, const pbd_film_side *side, int width, take *t) {
     pbd_album_plan album = plan->album;
     pbd_seen_state state;
-    const unsigned fields = pbd_colour_fields(album.colour) | 1u << PBD_POSITIONS;
+    const unsigned fields = pbd_film_spooling(plan, 0).fields | 1u << PBD_POSITIONS;
     album.width = width;
     *t = (take){.of = side, .drawn = SIZE_MAX};
     for (int k = 0; k < 4; k++)
