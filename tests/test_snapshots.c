@@ -10,6 +10,7 @@
 #include "harness/picture/snapshots.h"
 #include "tests/ladder.h"
 #include "tests/program.h"
+#include "tests/vtk_file.h"
 
 /* ---- The renderer ------------------------------------------------------------------------------------------------ */
 
@@ -407,9 +408,10 @@ static void test_states_are_spread_evenly(void **state) {
     /* Nobody knew that it would be 1000 steps: between 5 and 10 states were kept on the way. */
     write_sequence(folder, 5, 1000, false);
     check_times(folder, 5, 1, 0.065);
-    char *text = text_of(folder, "state_004.vtu");
-    expect_says(text, "0 0 1000\n");
-    free(text);
+    char *text = vtk_read(folder, "state_004.vtu");
+    double *x = vtk_array(text, "position", 3);
+    assert_true(x[0] == 0 && x[1] == 0 && x[2] == 1000);
+    free(x), free(text);
     assert_int_not_equal(access(in_workplace("sequence/state_005.vtu"), F_OK), 0);
 }
 
@@ -444,35 +446,22 @@ static void test_a_static_run_has_a_start_and_an_end(void **state) {
     assert_int_equal(json_object_size(json_object_get(run, "warnings")), 0);
     json_decref(run);
     forget(&answer);
-    char *list = text_of(folder, "states.pvd"), *first = text_of(folder, "state_000.vtu"),
-         *last = text_of(folder, "state_001.vtu");
+    char *list = text_of(folder, "states.pvd"), *first = vtk_read(folder, "state_000.vtu"),
+         *last = vtk_read(folder, "state_001.vtu");
     assert_int_equal(count_of(list, "<DataSet"), 2);
     expect_says(last, "NumberOfPoints=\"64\" NumberOfCells=\"27\"");
     expect_says(last, "Name=\"displacement\" NumberOfComponents=\"3\"");
-    expect_says(last, "\n12\n");              /* hexahedra */
-    expect_says(last, "\n216\n</DataArray>"); /* the last offset */
-    assert_int_equal(count_of(last, "<DataArray"), count_of(last, "</DataArray>"));
-    if (strcmp(first, last) == 0) fail_msg("nothing has moved");
+    double *type = vtk_array(last, "types", 27), *offset = vtk_array(last, "offsets", 27);
+    double *before = vtk_array(first, "position", 192), *after = vtk_array(last, "position", 192);
+    assert_true(type[0] == 12 && offset[26] == 216); /* hexahedra */
+    if (memcmp(before, after, 192 * sizeof *before) == 0) fail_msg("nothing has moved");
+    free(type), free(offset), free(before), free(after);
     free(list);
     free(first);
     free(last);
     check_picture(folder, "state_000.png", 800, 400);
     check_picture(folder, "state_001.png", 800, 400);
     if (system("command -v gnuplot >/dev/null") == 0) check_picture(folder, "sheet.png", 1600, 400);
-}
-
-/* The numbers of a file's DataArray of this name; the caller's. */
-static double *array_of(const char *text, const char *name, size_t count) {
-    char wanted[80];
-    snprintf(wanted, sizeof wanted, "Name=\"%s\"", name);
-    const char *at = strstr(text, wanted);
-    double *out = malloc((count + 1) * sizeof *out);
-    if (!at) fail_msg("no array %s", name);
-    char *next = strchr(at, '>') + 1;
-    for (size_t i = 0; i < count; i++) out[i] = strtod(next, &next);
-    next += strspn(next, " \n");
-    if (*next != '<') fail_msg("%s has more than %zu numbers", name, count);
-    return out;
 }
 
 static char *pulled_body(const char *element) {
@@ -485,7 +474,7 @@ static char *pulled_body(const char *element) {
     expect_code(answer, 0);
     find_folder(answer.err, folder);
     forget(&answer);
-    return text_of(folder, "state_001.vtu");
+    return vtk_read(folder, "state_001.vtu");
 }
 
 /* Where VTK has the 27 nodes, in halves of the cell: vtkTriQuadraticHexahedron's parametric coordinates, doubled. */
@@ -498,8 +487,8 @@ static void test_quadratic_hexahedra_have_all_nodes(void **state) {
     (void)state;
     char *text = pulled_body("hex27");
     expect_says(text, "NumberOfPoints=\"27\" NumberOfCells=\"1\"");
-    double *x = array_of(text, "position", 81), *u = array_of(text, "displacement", 81),
-           *node = array_of(text, "connectivity", 27), *type = array_of(text, "types", 1);
+    double *x = vtk_array(text, "position", 81), *u = vtk_array(text, "displacement", 81),
+           *node = vtk_array(text, "connectivity", 27), *type = vtk_array(text, "types", 1);
     assert_int_equal(type[0], 29); /* VTK_TRIQUADRATIC_HEXAHEDRON */
     const double *origin = x + 3 * (size_t)node[0];
     for (int a = 0; a < 27; a++)
@@ -519,8 +508,8 @@ static void test_quadratic_tetrahedra_have_all_nodes(void **state) {
     static const int ends[6][2] = {{0, 1}, {1, 2}, {2, 0}, {0, 3}, {1, 3}, {2, 3}};
     char *text = pulled_body("tet10");
     expect_says(text, "NumberOfPoints=\"26\" NumberOfCells=\"5\""); /* 8 corners, 12 edges, 6 diagonals */
-    double *x = array_of(text, "position", 78), *node = array_of(text, "connectivity", 50),
-           *type = array_of(text, "types", 5);
+    double *x = vtk_array(text, "position", 78), *node = vtk_array(text, "connectivity", 50),
+           *type = vtk_array(text, "types", 5);
     for (size_t e = 0; e < 5; e++) {
         const double *of = node + 10 * e, *p[10];
         for (int a = 0; a < 10; a++) p[a] = x + 3 * (size_t)of[a];

@@ -10,6 +10,7 @@
 #include "harness/exec/arena.h"
 #include "harness/files/gnuplot.h"
 #include "harness/files/paths.h"
+#include "harness/picture/ply.h"
 #include "harness/picture/vtk.h"
 
 enum { PICTURE_WIDTH = 800, SHEET_PANELS = 12 };
@@ -74,6 +75,7 @@ pbd_status pbd_snapshots_open(const pbd_snapshot_plan *plan, const pbd_scene *sc
     pbd_snapshots *s = calloc(1, sizeof *s);
     if (!s) return pbd_no_memory();
     *s = (pbd_snapshots){.plan = *plan, .scene = scene, .method = method, .stride = 1};
+    if (s->plan.formats == 0) s->plan.formats = PBD_STATES_VTU;
     if (s->plan.album.width == 0) s->plan.album.width = PICTURE_WIDTH;
     s->state = calloc(2 * (size_t)plan->count + 3, sizeof *s->state);
     if (s->state) {
@@ -238,11 +240,48 @@ static pbd_status write_vtk(const pbd_snapshots *s, const kept_state *state, con
     return state->node_position ? write_mesh(s, state, a, path) : vtk_write(path, &a->body, &vtk);
 }
 
+static pbd_status write_ply(const pbd_snapshots *s, const kept_state *state, const pbd_album *a, size_t index) {
+    char path[4096];
+    const ply_state ply = {.particles = s->scene->particles.count,
+                           .triangles = a->matter.outside.triangles,
+                           .position = state->position,
+                           .velocity = state->velocity,
+                           .strain = a->at_particle,
+                           .body = a->number,
+                           .triangle = a->matter.outside.triangle};
+    snprintf(path, sizeof path, "%s/state_%03zu.ply", s->plan.folder, index);
+    return ply_write(path, &ply);
+}
+
+/* `strain`: states x elements. */
+static pbd_status write_npz(const pbd_snapshots *s, const pbd_album *a, const double *time, const float *strain) {
+    char path[4096];
+    pbd_arena arena PBD_ARENA;
+    const double **position = pbd_new(&arena, const double *, s->states);
+    const double **velocity = pbd_new(&arena, const double *, s->states);
+    PBD_TRY(pbd_arena_check(&arena));
+    for (size_t i = 0; i < s->states; i++) {
+        position[i] = s->state[i].position;
+        velocity[i] = s->state[i].velocity;
+    }
+    const pbd_state_table table = {.states = s->states,
+                                   .time = time,
+                                   .position = position,
+                                   .velocity = *velocity ? velocity : NULL,
+                                   .strain = strain,
+                                   .rest = s->scene->particles.positions,
+                                   .number = a->number,
+                                   .body = &a->body};
+    snprintf(path, sizeof path, "%s/states.npz", s->plan.folder);
+    return pbd_states_npz(path, &table);
+}
+
 static pbd_status write_state(const pbd_snapshots *s, size_t index, pbd_album *a) {
     const kept_state *state = &s->state[index];
     char path[4096];
     PBD_TRY(pbd_album_strain(a, state->position));
-    PBD_TRY(write_vtk(s, state, a, index));
+    if (s->plan.formats & PBD_STATES_VTU) PBD_TRY(write_vtk(s, state, a, index));
+    if (s->plan.formats & PBD_STATES_PLY) PBD_TRY(write_ply(s, state, a, index));
     pbd_image image PBD_CLEANUP(pbd_image_free) = {0};
     const pbd_seen_state now = seen(state);
     PBD_TRY(pbd_album_draw(a, &now, &image));
@@ -324,22 +363,36 @@ static pbd_status write_all(const pbd_snapshots *s, pbd_album *a) {
         PBD_TRY(pbd_album_see(a, &state));
     }
     pbd_album_look(a, 0);
+    pbd_arena arena PBD_ARENA;
+    float *strain = pbd_new(&arena, float, s->plan.formats &PBD_STATES_NPZ ? s->states * a->body.elements : 0);
+    PBD_TRY(pbd_arena_check(&arena));
     for (size_t i = 0; i < s->states; i++) {
         times[i] = s->state[s->states - 1].time > 0 ? s->state[i].time : (double)i;
         PBD_TRY(write_state(s, i, a));
+        for (size_t e = 0; e < a->body.elements && s->plan.formats & PBD_STATES_NPZ; e++)
+            strain[i * a->body.elements + e] = (float)a->strain[e];
     }
     snprintf(path, sizeof path, "%s/states.pvd", s->plan.folder);
-    PBD_TRY(vtk_write_series(path, times, s->states));
+    if (s->plan.formats & PBD_STATES_VTU) PBD_TRY(vtk_write_series(path, times, s->states));
+    if (s->plan.formats & PBD_STATES_NPZ) PBD_TRY(write_npz(s, a, times, strain));
     return draw_sheet(s, a);
 }
 
 /* Files of an earlier run in the same folder would look like this one's. */
 static void remove_old(const pbd_snapshots *s) {
     char path[4096];
-    for (size_t i = s->states; i < PBD_MOST_SNAPSHOTS; i++) {
-        snprintf(path, sizeof path, "%s/state_%03zu.vtu", s->plan.folder, i);
-        if (remove(path) != 0) break;
-        snprintf(path, sizeof path, "%s/state_%03zu.png", s->plan.folder, i);
+    for (size_t i = 0; i < PBD_MOST_SNAPSHOTS; i++) {
+        static const char *const endings[] = {"png", "vtu", "ply"};
+        bool any = i < s->states;
+        for (size_t k = 0; k < 3; k++) {
+            snprintf(path, sizeof path, "%s/state_%03zu.%s", s->plan.folder, i, endings[k]);
+            any |= remove(path) == 0;
+        }
+        if (!any) break;
+    }
+    static const char *const lists[] = {"states.pvd", "states.npz"};
+    for (size_t k = 0; k < 2; k++) {
+        snprintf(path, sizeof path, "%s/%s", s->plan.folder, lists[k]);
         remove(path);
     }
 }

@@ -3,12 +3,14 @@
 #define PBD_SNAPSHOTS_H
 
 #include "harness/picture/album.h"
+#include "harness/picture/state_files.h"
 
 /* The request; strings are borrowed. count 0: nothing. */
 typedef struct pbd_snapshot_plan {
     int count;
     const char *folder;   /* the run's own */
     pbd_album_plan album; /* width 0: 800 */
+    unsigned formats;     /* of files: bits PBD_STATES_VTU and so on (state_files.h); 0: VTU */
 } pbd_snapshot_plan;
 
 enum { PBD_MOST_SNAPSHOTS = 999 };
@@ -29,8 +31,8 @@ pbd_status pbd_snapshots_keep(pbd_snapshots *snapshots, const void *state);
 /* The state at the end, of a solve that took no steps as of one that moved; it is always kept. */
 pbd_status pbd_snapshots_end(pbd_snapshots *snapshots, const void *state);
 
-/* Writes state_000.vtu ..., states.pvd, state_000.png ... and sheet.png. PBD_FAILED says what could not be written;
- * PBD_NOT_SUPPORTED that there is no gnuplot, without which all but the sheet is there. */
+/* Writes state_000.vtu ..., states.pvd (or other formats), state_000.png ... and sheet.png. PBD_FAILED says what could
+ * not be written; PBD_NOT_SUPPORTED that there is no gnuplot, without which all but the sheet is there. */
 pbd_status pbd_snapshots_write(pbd_snapshots *snapshots);
 
 void pbd_snapshots_close(pbd_snapshots *snapshots); /* NULL-safe */

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+#include "harness/files/deflate.h"
+
 /* VTK's numbers of cell types. */
 static int cell_type(int corners) {
     static const int types[] = {[1] = 1 /* VTK_VERTEX */,
@@ -15,32 +18,74 @@ static int cell_type(int corners) {
     return types[corners];
 }
 
-static pbd_status finish(FILE *file, const char *path) {
-    const bool bad = ferror(file) != 0;
-    if (fclose(file) == 0 && !bad) return pbd_ok();
+static pbd_status cannot_write(const char *path) {
     return pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
 }
 
-static pbd_status begin(const char *path, FILE **out) {
-    *out = fopen(path, "w");
-    return *out ? pbd_ok() : pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
+static pbd_status finish(FILE *file, const char *path) {
+    const bool bad = ferror(file) != 0;
+    return fclose(file) == 0 && !bad ? pbd_ok() : cannot_write(path);
 }
 
-/* Twelve digits: more than any picture shows. NaN and infinity are spelt as VTK reads them. */
-static void write_vectors(FILE *file, const char *name, const double *rows, const double *minus, size_t count) {
-    fprintf(file, "<DataArray type=\"Float64\" Name=\"%s\" NumberOfComponents=\"3\" format=\"ascii\">\n", name);
-    for (size_t i = 0; i < 3 * count; i++)
-        fprintf(file, "%.12g%c", rows[i] - (minus ? minus[i] : 0), i % 3 == 2 ? '\n' : ' ');
-    fputs("</DataArray>\n", file);
+/* ---- Arrays ------------------------------------------------------------------------------------------------------ */
+
+/* One array as it is appended: in blocks, before them a head of numbers of 8 bytes: how many blocks, the size of each,
+ * that of the last if it is smaller (else 0), and the compressed size of each. */
+typedef struct vtk_array {
+    const char *name, *type;
+    bool is_vector;
+    size_t blocks;
+    uint64_t *head;
+    unsigned char **block;
+} vtk_array;
+
+enum { MOST_ARRAYS = 8, BLOCK = 1 << 20 };
+
+typedef struct vtk_arrays {
+    size_t count;
+    vtk_array item[MOST_ARRAYS];
+} vtk_arrays;
+
+static void free_arrays(vtk_arrays *arrays) {
+    for (size_t i = 0; i < arrays->count; i++) {
+        vtk_array *a = &arrays->item[i];
+        for (size_t k = 0; k < a->blocks && a->block; k++) free(a->block[k]);
+        free(a->block);
+        free(a->head);
+    }
 }
 
-static void write_points(FILE *file, const pbd_body *body, const vtk_state *state) {
-    fputs("<Points>\n", file);
-    write_vectors(file, "position", state->position, NULL, body->particles);
-    fputs("</Points>\n<PointData Vectors=\"displacement\">\n", file);
-    write_vectors(file, "displacement", state->position, state->rest, body->particles);
-    if (state->velocity) write_vectors(file, "velocity", state->velocity, NULL, body->particles);
-    fputs("</PointData>\n", file);
+static pbd_status add_array(vtk_arrays *arrays, const char *name, const char *type, bool is_vector, const void *data,
+                            size_t bytes) {
+    vtk_array *a = &arrays->item[arrays->count++];
+    *a = (vtk_array){name, type, is_vector, (bytes + BLOCK - 1) / BLOCK, NULL, NULL};
+    PBD_TRY_NEW(a->head, 3 + a->blocks);
+    PBD_TRY_NEW(a->block, a->blocks);
+    a->head[0] = a->blocks;
+    a->head[1] = BLOCK;
+    a->head[2] = bytes % BLOCK;
+    for (size_t k = 0; k < a->blocks; k++) {
+        size_t packed = 0;
+        const size_t left = bytes - k * BLOCK;
+        PBD_TRY(pbd_deflate((const char *)data + k * BLOCK, left < BLOCK ? left : BLOCK, &a->block[k], &packed));
+        a->head[3 + k] = packed;
+    }
+    return pbd_ok();
+}
+
+static size_t bytes_of(const vtk_array *a) {
+    size_t bytes = (3 + a->blocks) * sizeof *a->head;
+    for (size_t k = 0; k < a->blocks; k++) bytes += a->head[3 + k];
+    return bytes;
+}
+
+static pbd_status add_vectors(vtk_arrays *arrays, const char *name, const double *rows, const double *minus,
+                              size_t count) {
+    pbd_arena arena PBD_ARENA;
+    double *difference = pbd_new(&arena, double, minus ? 3 * count : 0);
+    PBD_TRY(pbd_arena_check(&arena));
+    for (size_t i = 0; i < 3 * count && minus; i++) difference[i] = rows[i] - minus[i];
+    return add_array(arrays, name, "Float64", true, minus ? difference : rows, 3 * count * sizeof *rows);
 }
 
 /* In VTK's order. method.h turns a tetrahedron the other way; 27 nodes run lexicographically there, while VTK has
@@ -54,39 +99,80 @@ static uint32_t corner_of(const pbd_body *body, size_t element, int corner) {
     return body->node[element * (size_t)body->corners + (size_t)corner];
 }
 
-static void write_cells(FILE *file, const pbd_body *body, const vtk_state *state) {
-    fputs("<Cells>\n<DataArray type=\"Int64\" Name=\"connectivity\" format=\"ascii\">\n", file);
-    for (size_t e = 0; e < body->elements; e++)
-        for (int c = 0; c < body->corners; c++)
-            fprintf(file, "%u%c", corner_of(body, e, c), c + 1 == body->corners ? '\n' : ' ');
-    fputs("</DataArray>\n<DataArray type=\"Int64\" Name=\"offsets\" format=\"ascii\">\n", file);
-    for (size_t e = 1; e <= body->elements; e++) fprintf(file, "%zu\n", e * (size_t)body->corners);
-    fputs("</DataArray>\n<DataArray type=\"UInt8\" Name=\"types\" format=\"ascii\">\n", file);
-    for (size_t e = 0; e < body->elements; e++) fprintf(file, "%d\n", cell_type(body->corners));
-    fputs("</DataArray>\n</Cells>\n<CellData Scalars=\"strain\">\n", file);
-    fputs("<DataArray type=\"Float64\" Name=\"strain\" format=\"ascii\">\n", file);
-    for (size_t e = 0; e < body->elements; e++) fprintf(file, "%.9g\n", state->strain[e]);
-    fputs("</DataArray>\n<DataArray type=\"UInt32\" Name=\"body\" format=\"ascii\">\n", file);
-    for (size_t e = 0; e < body->elements; e++) fprintf(file, "%u\n", state->body[corner_of(body, e, 0)]);
-    fputs("</DataArray>\n</CellData>\n", file);
+static pbd_status add_cells(vtk_arrays *arrays, const pbd_body *body, const vtk_state *state) {
+    const size_t corners = (size_t)body->corners, elements = body->elements;
+    pbd_arena arena PBD_ARENA;
+    int64_t *connectivity = pbd_new(&arena, int64_t, elements * corners), *offset = pbd_new(&arena, int64_t, elements);
+    unsigned char *type = pbd_new(&arena, unsigned char, elements);
+    uint32_t *number = pbd_new(&arena, uint32_t, elements);
+    PBD_TRY(pbd_arena_check(&arena));
+    for (size_t i = 0; i < elements * corners; i++) connectivity[i] = corner_of(body, i / corners, (int)(i % corners));
+    for (size_t e = 0; e < elements; e++) {
+        offset[e] = (int64_t)((e + 1) * corners);
+        type[e] = (unsigned char)cell_type(body->corners);
+        number[e] = state->body[corner_of(body, e, 0)];
+    }
+    PBD_TRY(add_array(arrays, "connectivity", "Int64", false, connectivity, elements * corners * sizeof *connectivity));
+    PBD_TRY(add_array(arrays, "offsets", "Int64", false, offset, elements * sizeof *offset));
+    PBD_TRY(add_array(arrays, "types", "UInt8", false, type, elements));
+    PBD_TRY(add_array(arrays, "strain", "Float64", false, state->strain, elements * sizeof *state->strain));
+    return add_array(arrays, "body", "UInt32", false, number, elements * sizeof *number);
 }
 
-pbd_status vtk_write(const char *path, const pbd_body *body, const vtk_state *state) {
-    FILE *file;
-    PBD_TRY(begin(path, &file));
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
+
+/* The next `count` arrays, and where they are. */
+static void write_section(FILE *file, const vtk_arrays *arrays, size_t *next, size_t count, size_t *offset) {
+    for (size_t i = 0; i < count; i++) {
+        const vtk_array *a = &arrays->item[(*next)++];
+        fprintf(file, "<DataArray type=\"%s\" Name=\"%s\"%s format=\"appended\" offset=\"%zu\"/>\n", a->type, a->name,
+                a->is_vector ? " NumberOfComponents=\"3\"" : "", *offset);
+        *offset += bytes_of(a);
+    }
+}
+
+static void write_data(FILE *file, const vtk_arrays *arrays) {
+    for (size_t i = 0; i < arrays->count; i++) {
+        const vtk_array *a = &arrays->item[i];
+        fwrite(a->head, sizeof *a->head, 3 + a->blocks, file);
+        for (size_t k = 0; k < a->blocks; k++) fwrite(a->block[k], 1, a->head[3 + k], file);
+    }
+}
+
+static pbd_status write_file(const char *path, const pbd_body *body, const vtk_arrays *arrays, bool has_velocity) {
+    size_t next = 0, offset = 0;
+    FILE *file = fopen(path, "wb");
+    if (!file) return cannot_write(path);
     fprintf(file,
-            "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"0.1\" byte_order=\"LittleEndian\">\n"
-            "<UnstructuredGrid>\n<Piece NumberOfPoints=\"%zu\" NumberOfCells=\"%zu\">\n",
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
+            "header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">\n"
+            "<UnstructuredGrid>\n<Piece NumberOfPoints=\"%zu\" NumberOfCells=\"%zu\">\n<Points>\n",
             body->particles, body->elements);
-    write_points(file, body, state);
-    write_cells(file, body, state);
-    fputs("</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", file);
+    write_section(file, arrays, &next, 1, &offset);
+    fputs("</Points>\n<PointData Vectors=\"displacement\">\n", file);
+    write_section(file, arrays, &next, has_velocity ? 2 : 1, &offset);
+    fputs("</PointData>\n<Cells>\n", file);
+    write_section(file, arrays, &next, 3, &offset);
+    fputs("</Cells>\n<CellData Scalars=\"strain\">\n", file);
+    write_section(file, arrays, &next, 2, &offset);
+    fputs("</CellData>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_", file);
+    write_data(file, arrays);
+    fputs("\n</AppendedData>\n</VTKFile>\n", file);
     return finish(file, path);
 }
 
+pbd_status vtk_write(const char *path, const pbd_body *body, const vtk_state *state) {
+    vtk_arrays arrays PBD_CLEANUP(free_arrays) = {0};
+    PBD_TRY(add_vectors(&arrays, "position", state->position, NULL, body->particles));
+    PBD_TRY(add_vectors(&arrays, "displacement", state->position, state->rest, body->particles));
+    if (state->velocity) PBD_TRY(add_vectors(&arrays, "velocity", state->velocity, NULL, body->particles));
+    PBD_TRY(add_cells(&arrays, body, state));
+    return write_file(path, body, &arrays, state->velocity != NULL);
+}
+
 pbd_status vtk_write_series(const char *path, const double *time, size_t count) {
-    FILE *file;
-    PBD_TRY(begin(path, &file));
+    FILE *file = fopen(path, "w");
+    if (!file) return cannot_write(path);
     fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n", file);
     for (size_t i = 0; i < count; i++)
         fprintf(file, "<DataSet timestep=\"%.12g\" file=\"state_%03zu.vtu\"/>\n", time[i], i);

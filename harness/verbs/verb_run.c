@@ -18,7 +18,7 @@ typedef struct run_options {
     double seconds;
     bool turns;
     long long snapshots;
-    const char *out, *film, *view, *colour, *draw;
+    const char *out, *states, *film, *view, *colour, *draw;
     long long frames;
     int spool; /* of the view */
     double slow, strain_scale;
@@ -70,6 +70,9 @@ static const pbd_option table[] = {
     PBD_OPT_INTEGER(run_options, snapshots, "snapshots", 0, 1, PBD_MOST_SNAPSHOTS,
                     "number of states to write, evenly spaced (of a static solve: start\n"
                     "and end), as VTK files and pictures; implies --again"),
+    PBD_OPT_TEXT(run_options, states, "states", 0, "LIST", PBD_WORDS_NONE,
+                 "with --snapshots: files of states, several separated by commas: vtu\n"
+                 "(VTK; the default), ply (one a state), npz (NumPy; one of all)"),
     PBD_OPT_TEXT(run_options, film, "film", 0, "FILE", PBD_WORDS_FILES,
                  "a film of the run, .mp4, .webm or .gif, 25 frames a second of 1280 x\n"
                  "720 pixels (needs the program ffmpeg); implies --again"),
@@ -146,6 +149,8 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     if (words->count > 1)
         return pbd_error(PBD_BAD_INPUT, "run takes one case; '%.60s' is an extra argument", words->item[1]);
     if (!o->method) return pbd_error(PBD_BAD_INPUT, "run needs a method: -m NAME; `pbdbench list methods` lists them");
+    if (o->states) PBD_TRY(pbd_state_formats(o->states, &r->snapshots.formats));
+    if (o->snapshots == 0 && o->states) return pbd_error(PBD_BAD_INPUT, "--states requires --snapshots N");
     if (o->snapshots == 0 && o->out) return pbd_error(PBD_BAD_INPUT, "--out requires --snapshots N");
     if (o->snapshots == 0 && !o->film && !o->view && o->colour)
         return pbd_error(PBD_BAD_INPUT, "--colour requires --snapshots N, --film FILE or --view FILE");
@@ -324,7 +329,8 @@ const pbd_verb pbd_verb_run = {
     .about = "Runs a method on a case, prints its errors and its timings, and stores the run.",
     .more =
         "`pbdbench run CASE -m METHOD --help` lists the parameters of both.\n"
-        "Snapshots are state_000.vtu ... and states.pvd for ParaView, state_000.png ... and sheet.png;\n"
+        "Snapshots are state_000.vtu ... and states.pvd for ParaView, or state_000.ply ... and states.npz as\n"
+        "--states says, and state_000.png ... and sheet.png;\n"
         "all methods on one scene use the same view.\n"
         "Exit 5 when a run failed, diverged or is unphysical, or its snapshots could not be written, 2 for bad\n"
         "input (nothing is stored then; of several runs, refused ones are listed and the rest is made).",
