@@ -225,9 +225,11 @@
         refresh();
     };
 
+    // What is before the plane is cut away, so that its face is seen.
     const setSection = (axis, place) => {
-        const normals = {x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1], v: camera.axes().towards};
-        draw.section = normals[axis] || null;
+        const {towards} = camera.axes(), normals = {x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1], v: towards};
+        const sign = normals[axis] && normals[axis].reduce((sum, x, d) => sum + x * towards[d], 0) < -1e-6 ? -1 : 1;
+        draw.section = normals[axis] ? normals[axis].map(x => sign * x) : null;
         at('section').value = draw.section ? axis : '';
         at('depth').disabled = at('flip').disabled = !draw.section;
         if (place !== undefined) at('depth').value = place;
