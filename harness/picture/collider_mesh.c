@@ -13,8 +13,7 @@
 enum { CELLS = 72 /* of the grid along each edge of a collider's box */ };
 
 bool collider_is_solid(const pbd_collider *c) {
-    const bool is_press = c->shape == PBD_BOX && pbd_collider_moves(c);
-    return c->shape != PBD_PLANE && c->shape != PBD_PERFORATED_PLATE && !c->container && !is_press;
+    return c->shape != PBD_PLANE && c->shape != PBD_PERFORATED_PLATE && c->shape != PBD_BOX && !c->container;
 }
 
 void collider_meshes_free(collider_meshes *meshes) { pbd_arena_free(&meshes->owned); }
@@ -61,8 +60,6 @@ static pbd_status take_distance(const pbd_scene *scene, const pbd_collider *c, p
 static pbd_status take_collider(const pbd_scene *scene, const pbd_collider *c, pbd_arena *a, collider_mesh_of *out) {
     const double r = c->half[0], h = c->half[2];
     switch (c->shape) {
-        case PBD_BOX:
-            return take_shape(&(shape){.kind = SHAPE_BOX, .size = {c->half[0], c->half[1], c->half[2]}}, a, out);
         case PBD_SPHERE:
             return take_shape(&(shape){.kind = SHAPE_SPHERE, .size = {r}}, a, out);
         case PBD_CAPSULE:

@@ -1,5 +1,5 @@
-/* Colliders as triangles, for pictures: all but planes and perforated plates,
- * which are unbounded, and containers and boxes that move, such as presses, behind which matter is seen. */
+/* Colliders as triangles, for pictures: all but planes and perforated plates, which are unbounded, and containers and
+ * boxes (walls, presses), behind which matter is seen: their outlines are drawn (collider_lines.h). */
 #ifndef PBD_COLLIDER_MESH_H
 #define PBD_COLLIDER_MESH_H
 

@@ -8,9 +8,9 @@
 
 /* Grid cells of surfaces, in spacings; the shares of filled volume at which they lie: that of a plane surface, a little
  * less where drops are to be seen, and more where a surface lies beneath another. Particles at which there is less than
- * DROP are drops. */
-static const double CELL = 0.5, SOLID = 0.5, MELT = 0.38, INSIDE = 0.75, DROP = 0.55;
-enum { ROUNDS = 12 /* of smoothing */, MOST_GROUPS = 20 };
+ * DROP are drops; where a body is torn, only those that are alone: CRUMB. */
+static const double CELL = 0.5, SOLID = 0.5, MELT = 0.38, INSIDE = 0.75, DROP = 0.55, CRUMB = 0.43;
+enum { ROUNDS = 12 /* of smoothing */, REST_ROUNDS = 30, MOST_GROUPS = 20 };
 
 /* ---- Which way each particle is drawn ---------------------------------------------------------------------------- */
 
@@ -119,7 +119,7 @@ static pbd_status surface_at_rest(const drawn_matter *m, const drawn_group *g, i
                                    .low = {-INFINITY, -INFINITY, -INFINITY},
                                    .high = {INFINITY, INFINITY, INFINITY}};
     PBD_TRY(particle_surface_make(&matter, CELL, SOLID, out, &none, NULL));
-    return iso_mesh_smooth(out, ROUNDS);
+    return iso_mesh_smooth(out, REST_ROUNDS);
 }
 
 static const pbd_skin *skin_of(const pbd_scene *scene, uint32_t body) {
@@ -306,7 +306,7 @@ static pbd_status take_surface(const drawing *d, const iso_mesh *mesh, const flo
 }
 
 /* Drops that are too small for a surface. */
-static pbd_status draw_drops(const drawing *d, size_t count, const uint32_t *particle, const float *share,
+static pbd_status draw_drops(const drawing *d, size_t count, const uint32_t *particle, const float *share, double most,
                              float gloss) {
     pbd_arena a PBD_ARENA;
     uint32_t *drop = pbd_new(&a, uint32_t, count);
@@ -314,7 +314,7 @@ static pbd_status draw_drops(const drawing *d, size_t count, const uint32_t *par
     render_body *body;
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < count; i++)
-        if (share[i] > 0 && (double)share[i] < DROP) drop[drops++] = particle[i];
+        if (share[i] > 0 && (double)share[i] < most) drop[drops++] = particle[i];
     if (drops == 0) return pbd_ok();
     PBD_TRY(draw_spheres(d, drops, drop, 0.9 * d->m->radius, &body));
     body->gloss = gloss;
@@ -337,7 +337,7 @@ static pbd_status draw_surface(const drawing *d, size_t count, const uint32_t *p
         matter.high[k] = d->high[k] + 4 * d->m->radius;
     }
     PBD_TRY(particle_surface_make(&matter, CELL, level, &mesh, &value, share));
-    PBD_TRY(draw_drops(d, count, particle, share, gloss));
+    PBD_TRY(draw_drops(d, count, particle, share, level == INSIDE ? CRUMB : DROP, gloss));
     if (mesh.triangles == 0) return pbd_ok();
     PBD_TRY(iso_mesh_smooth(&mesh, ROUNDS));
     return take_surface(d, &mesh, value, d->value[particle[0]], gloss);
