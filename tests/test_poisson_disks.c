@@ -30,22 +30,27 @@ static double *random_points(size_t points, double x_scale) {
 
 /* ---- Elimination ------------------------------------------------------------------------------------------------- */
 
-/* Yuksel 2015, section 3, as printed: the weight of all, the heaviest goes, its neighbours' weights anew. */
+/* Yuksel 2015, section 3, as printed: the weight of all, the heaviest goes, its neighbours' weights anew. Weights are
+ * multiples of 2^-44, and of equal ones the first is the heaviest. */
+static double pair_weight(const double *a, const double *b, double least, double reach) {
+    double square = 0;
+    for (int d = 0; d < 3; d++) square += (a[d] - b[d]) * (a[d] - b[d]);
+    const double w = 1 - fmax(sqrt(square), least) / reach;
+    return w > 0 ? floor(ldexp(w * w * (w * w) * (w * w * (w * w)), 44)) : 0;
+}
+
 static void eliminate_one_by_one(size_t points, const double *x, double volume, size_t keep, unsigned char *kept) {
-    const double most = cbrt(volume / (4 * sqrt(2) * (double)keep)), share = (double)keep / (double)points;
-    const double least = 2 * most * 0.65 * (1 - pow(share, 1.5));
+    const double most = (double)(float)cbrt(volume / (4 * sqrt(2) * (double)keep));
+    const double least = 2 * most * 0.65 * (1 - pow((double)keep / (double)points, 1.5));
     memset(kept, 1, points);
     for (size_t left = points; left > keep; left--) {
         size_t heaviest = 0;
         double most_weight = -1;
         for (size_t i = 0; i < points; i++) {
             double weight = 0;
-            for (size_t j = 0; j < points && kept[i]; j++) {
-                const double *a = x + 3 * i, *b = x + 3 * j;
-                const double d = fmax(hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]), least);
-                if (j != i && kept[j] && d < 2 * most) weight += pow(1 - d / (2 * most), 8);
-            }
-            if (kept[i] && weight > most_weight * (1 + 1e-9)) most_weight = weight, heaviest = i;
+            for (size_t j = 0; j < points && kept[i]; j++)
+                if (j != i && kept[j]) weight += pair_weight(x + 3 * i, x + 3 * j, least, 2 * most);
+            if (kept[i] && weight > most_weight) most_weight = weight, heaviest = i;
         }
         kept[heaviest] = 0;
     }
