@@ -15,8 +15,10 @@
         return made;
     };
 
-    const spell = x => x === 0 ? '0' : Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3 ? x.toExponential(2).replace(/\.?0+e/, 'e')
-        : String(Number(x.toPrecision(4)));
+    const spell = x => {
+        if (x !== 0 && (Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3)) return x.toExponential(2).replace(/\.?0+e/, 'e');
+        return String(Number(x.toPrecision(4)));
+    };
 
     const fail = sentence => {
         at('trouble').textContent = sentence;
@@ -203,7 +205,7 @@
             const each = Math.ceil(run.points / 400), every = Math.ceil(run.states.length / 25);
             for (let s = 0; s < run.states.length; s += every)
                 for (let i = s % each; i < run.points; i += each)
-                    points.push([0, 1, 2].map(d => viewer.metres(run, d, run.states[s].position[d * run.points + i])));
+                    if (!viewer.hidden(run, s, i)) points.push(viewer.place(run, s, i));
             const lines = run.states.length > 0 ? run.states[0].lines : [];
             for (let k = 0; k < lines.length; k += 3) points.push([lines[k], lines[k + 1], lines[k + 2]]);
         }
@@ -215,7 +217,8 @@
         camera.lookFrom(DIRECTIONS[name] || viewer.runs[0].towards);
         camera.size = Math.hypot(...low.map((x, d) => high[d] - x)) / 2 || 1;
         const captions = Math.max(...viewer.runs.map(run => run.caption.offsetHeight)) / draw.paneHeight();
-        camera.fit(pointsToFit(), Math.max(...viewer.runs.map(run => run.radius)), draw.paneAspect(), Math.min(captions, 0.3));
+        const radius = Math.max(...viewer.runs.map(run => run.radius));
+        camera.fit(pointsToFit(), radius, draw.paneAspect(), Math.min(captions, 0.3));
         at('view').value = DIRECTIONS[name] ? name : 'start';
         refresh();
     };
@@ -240,7 +243,8 @@
 
     const makeCaptions = () => {
         for (const run of viewer.runs) {
-            const pane = element('div', undefined, 'pane'), caption = run.caption = element('div', undefined, 'caption');
+            const pane = element('div', undefined, 'pane'), caption = element('div', undefined, 'caption');
+            run.caption = caption;
             caption.append(element('strong', run.title), element('span', run.says));
             if (run.state !== 'ok') caption.append(element('span', run.state, 'bad'));
             caption.append(run.away = element('span'));
@@ -311,7 +315,8 @@
             moved();
         }, {passive: false});
 
-        const turn = (across, along) => event => event.shiftKey ? camera.move(across / 3, along / 3) : camera.turn(across, along);
+        const turn = (across, along) => event =>
+            event.shiftKey ? camera.move(across / 3, along / 3) : camera.turn(across, along);
         const views = {
             ArrowLeft: turn(-0.12, 0), ArrowRight: turn(0.12, 0), ArrowUp: turn(0, -0.12), ArrowDown: turn(0, 0.12),
             '+': () => camera.zoom(1 / 1.15), '=': () => camera.zoom(1 / 1.15), '-': () => camera.zoom(1.15),
@@ -406,7 +411,7 @@
 
     const start = async () => {
         if (!draw.start(canvas)) return fail('This page needs WebGL 2, which this browser does not offer here.');
-        if (!window.DecompressionStream) return fail('This page needs a browser with DecompressionStream, of 2023 or later.');
+        if (!window.DecompressionStream) return fail('This page needs a browser of 2023 or later.');
         prepare();
         let made = false;
         await viewer.readStates(share => {

@@ -9,7 +9,8 @@
 
     // Unit vectors of the picture: to the right, up, and towards the eye.
     camera.axes = () => {
-        const [cy, sy, cp, sp] = [Math.cos(camera.yaw), Math.sin(camera.yaw), Math.cos(camera.pitch), Math.sin(camera.pitch)];
+        const {cos, sin} = Math, {yaw, pitch} = camera;
+        const [cy, sy, cp, sp] = [cos(yaw), sin(yaw), cos(pitch), sin(pitch)];
         return {right: [cy, sy, 0], up: [-sy * sp, cy * sp, cp], towards: [sy * cp, -cy * cp, sp]};
     };
 
@@ -41,7 +42,7 @@
                 low[k] = Math.min(low[k], dot(point, axis));
                 high[k] = Math.max(high[k], dot(point, axis));
             });
-        const inFront = dot(points.reduce((sum, point) => sum.map((x, d) => x + point[d] / points.length), [0, 0, 0]), towards);
+        const inFront = points.reduce((sum, point) => sum + dot(point, towards) / points.length, 0);
         camera.target = [0, 1, 2].map(d => (low[0] + high[0]) / 2 * right[d] + (low[1] + high[1]) / 2 * up[d]
             + inFront * towards[d]);
         camera.distance = 0.1 * camera.size;

@@ -60,8 +60,8 @@ const viewer = {};
         run.states.push({position: positionsOf(run, raw, index), fields: fieldsOf(run, raw, index), lines});
     };
 
-    // What is the same in all states: the matter and the body of each point; the triangles, of corners, which are points
-    // or, where the body has an edge, one of several at a point; and the point of each corner.
+    // What is the same in all states: the matter and the body of each point; the triangles, of corners, which are
+    // points or, where the body has an edge, one of several at a point; and the point of each corner.
     const readRun = async run => {
         const still = await inflate(`r${run.index}-still`), n = run.points;
         run.matterOf = still.slice(0, n);
@@ -72,10 +72,10 @@ const viewer = {};
         run.triangle = run.face.map(corner => run.corner[corner]);
     };
 
-    viewer.hidden = (position, n, i) => position[i] === HIDDEN && position[n + i] === HIDDEN && position[2 * n + i] === HIDDEN;
-
-    // Metres of a coordinate of a state.
-    viewer.metres = (run, axis, number) => run.low[axis] + run.size * number / (HIDDEN - 1);
+    // Of point i in a state: whether it is outside the box, and where it is, in metres.
+    viewer.hidden = (run, index, i) => [0, 1, 2].every(d => run.states[index].position[d * run.points + i] === HIDDEN);
+    viewer.place = (run, index, i) =>
+        [0, 1, 2].map(d => run.low[d] + run.size * run.states[index].position[d * run.points + i] / (HIDDEN - 1));
 
     // The colours' meanings that the page offers, with one range over all runs and states.
     const collectFields = () => {

@@ -83,7 +83,8 @@
     };
 
     const makeRun = run => {
-        const names = ['position', 'value', 'word', 'corners', 'cornerValue', 'cornerWord', 'normal', 'face', 'edge', 'lines'];
+        const names = ['position', 'value', 'word', 'corners', 'cornerValue', 'cornerWord', 'normal', 'face', 'edge',
+            'lines'];
         run.buffer = Object.fromEntries(names.map(name => [name, gl.createBuffer()]));
         run.spheresArray = gl.createVertexArray();
         run.facesArray = gl.createVertexArray();
@@ -296,7 +297,8 @@
         gl.clearColor(...back, 1);
         gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
         viewer.runs.forEach((run, k) => {
-            const left = Math.round(width * (k % columns) / columns), right = Math.round(width * (k % columns + 1) / columns);
+            const column = k % columns;
+            const left = Math.round(width * column / columns), right = Math.round(width * (column + 1) / columns);
             const row = rows - 1 - Math.floor(k / columns);
             const low = Math.round(height * row / rows), high = Math.round(height * (row + 1) / rows);
             gl.viewport(left, low, right - left, high - low);

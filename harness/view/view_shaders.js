@@ -105,8 +105,8 @@
         }
     `;
 
-    // Lit from both sides. The inside of a closed body is seen through a section only, and is flat, so that it looks like
-    // the section's face.
+    // Lit from both sides. The inside of a closed body is seen through a section only, and is flat, so that it looks
+    // like the section's face.
     const FACE_FRAGMENT = HEAD + LIGHT + `
         uniform vec4 section;
         uniform bool closed;
