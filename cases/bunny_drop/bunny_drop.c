@@ -44,6 +44,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     setup->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sampling_make(&body.solid, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    PBD_TRY(named_body_skin(&body, &here, scene));
     PBD_TRY(particle_set_radii(values, &detail->particles, scene));
     const double apart = pbd_real(values, "self_distance") * scene->particles.spacing;
     detail->watch = particle_watch_start(particle_radius(values, &detail->particles), apart);

@@ -92,6 +92,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     setup->observe_every = pbd_real(values, "frame");
     PBD_TRY(sampling_make(&body.solid, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    PBD_TRY(named_body_skin(&body, &here, scene));
     find_markers(scene, size, detail);
     return hold_hand(&body.mesh, size, scene);
 }

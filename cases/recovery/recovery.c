@@ -75,6 +75,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     setup->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sampling_make(&body.solid, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    PBD_TRY(named_body_skin(&body, &here, scene));
     PBD_TRY(sampling_tets(&detail->particles, &scene->tets.corner, &scene->tets.count, &detail->loose));
     PBD_TRY(body_start_at_rest(scene));
     squash(values, scene);

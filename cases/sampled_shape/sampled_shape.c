@@ -15,7 +15,9 @@ static const pbd_param params[] = {
 static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     named_body body PBD_CLEANUP(named_body_free) = {0};
     PBD_TRY(named_body_make(values, (body_shape)pbd_choice(values, "shape"), pbd_real(values, "size"), setup, &body));
-    return sampled_build(values, &body.solid, setup);
+    PBD_TRY(sampled_build(values, &body.solid, setup));
+    const placement here = placement_at(0, 0, 0);
+    return named_body_skin(&body, &here, &setup->scene);
 }
 
 const pbd_case pbd_case_sampled_shape = {

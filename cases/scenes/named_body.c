@@ -13,7 +13,7 @@ static const struct {
     double turn[3][3];
 } scans[] = {{BODY_BUNNY, "cgal:bunny00.off", {{-1, 0, 0}, {0, 0, 1}, {0, 1, 0}}},
              {BODY_COW, "cgal:cow.off", {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}}},
-             {BODY_ARMADILLO, "cgal:armadillo.off", {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}}}};
+             {BODY_ARMADILLO, "cgal:armadillo.off", {{-1, 0, 0}, {0, 0, 1}, {0, 1, 0}}}};
 enum { SCANS = sizeof scans / sizeof *scans };
 
 static bool is_blend(const pbd_values *values) { return strcmp(pbd_text(values, "body"), "blend") == 0; }
@@ -65,4 +65,10 @@ pbd_status named_body_make(const pbd_values *values, body_shape which, double si
     PBD_TRY(triangle_mesh_index(&out->mesh));
     out->solid = triangle_mesh_solid(&out->mesh);
     return pbd_ok();
+}
+
+pbd_status named_body_skin(const named_body *body, const placement *place, pbd_scene *scene) {
+    const triangle_mesh *m = &body->mesh;
+    if (m->triangles == 0) return pbd_ok();
+    return particle_add_skin(scene, 0, m->vertices, m->position, m->triangles, m->triangle, place);
 }

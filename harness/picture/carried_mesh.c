@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double BOND = 1.3, TORN = 2;
+static const double BOND = 1.3, TORN = 2, LONGEST = 8;
 enum { MOST_TRIANGLES = 1000000, HALVINGS = 12 };
 
 void carried_mesh_free(carried_mesh *m) { pbd_arena_free(&m->owned); }
@@ -329,7 +329,7 @@ static uint16_t held_by(const carried_mesh *m, size_t v, size_t count, const dou
     const uint16_t all = (uint16_t)((1u << count) - 1);
     if (whole) return all;
     qsort(bonds, n, sizeof *bonds, compare_bonds);
-    const double most = TORN * fmax(bonds[n / 2].stretch, 1);
+    const double most = fmin(TORN * fmax(bonds[n / 2].stretch, 1), LONGEST);
     uint16_t held = 1, before = 0;
     while (held != before) {
         before = held;

@@ -6,9 +6,10 @@
  * in a plane, their normal is carried as a normal.
  *
  * Where the body tears: two carriers nearer than BOND spacings at rest are bound until they are more than TORN times as
- * far apart, or of a body that is stretched more than TORN times the median stretch of the vertex's bonds. Of a
- * vertex's carriers those that bonds still join to its nearest one carry it; a triangle of which two corners have no
- * carrier in common is left out. */
+ * far apart, or of a body that is stretched more than TORN times the median stretch of the vertex's bonds, and never
+ * above LONGEST times: a lone particle that was thrown away takes no surface with it. Of a vertex's carriers those that
+ * bonds still join to its nearest one carry it; a triangle of which two corners have no carrier in common is left out.
+ */
 #ifndef PBD_CARRIED_MESH_H
 #define PBD_CARRIED_MESH_H
 
