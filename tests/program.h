@@ -27,7 +27,7 @@ typedef struct told {
     char *out, *err; /* what it wrote */
 } told;
 
-enum { TOLD_TIMEOUT = -1000, TOLD_SECONDS = 120 };
+enum { TOLD_TIMEOUT = -1000, TOLD_SECONDS = 300 };
 
 /* Where standard output goes: kept, closed before the program starts, or to a full disk. */
 typedef enum told_stdout { STDOUT_KEPT, STDOUT_CLOSED, STDOUT_FULL } told_stdout;

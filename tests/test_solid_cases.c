@@ -178,7 +178,7 @@ static pbd_status idle_step(void *state, double dt) {
 
 static pbd_status idle_read(const void *state, pbd_field field, double *out) {
     const idler *s = state;
-    if (field == PBD_PREDICTED) return pbd_error(PBD_NOT_SUPPORTED, "no");
+    if (field != PBD_POSITIONS && field != PBD_VELOCITIES) return pbd_error(PBD_NOT_SUPPORTED, "no");
     for (size_t i = 0; i < s->numbers; i++) out[i] = field == PBD_POSITIONS ? s->x[i] : 0;
     return pbd_ok();
 }

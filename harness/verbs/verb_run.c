@@ -308,7 +308,8 @@ static pbd_status act(void *options, pbd_call *call) {
     o->folder = o->out ? strdup(o->out) : pbd_root_path("results/snapshots");
     if (!o->folder) return pbd_no_memory();
     PBD_TRY(take_words(call->words, o));
-    PBD_TRY(open_view(o, &context));
+    const pbd_status opened = open_view(o, &context);
+    if (opened.code != PBD_OK) return pbd_page_close(&context.page, opened);
     pbd_catch_interrupts();
     PBD_TRY(close_view(&context, execute(o, call->argc, call->argv, &context)));
     call->exit_code = context.refused ? PBD_EXIT_USAGE : context.failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
