@@ -1,5 +1,7 @@
 #include "cases/case.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +54,19 @@ void pbd_case_free(const pbd_case *c, pbd_setup *setup) {
     *setup = (pbd_setup){0};
 }
 
+void pbd_setup_warn(pbd_setup *setup, const char *name, const char *format, ...) {
+    pbd_setup_warning *w = &setup->warning[setup->warnings];
+    for (size_t i = 0; i < setup->warnings; i++)
+        if (strcmp(setup->warning[i].name, name) == 0) return;
+    if (setup->warnings == PBD_SETUP_WARNINGS) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(w->says, sizeof w->says, format, arguments);
+    va_end(arguments);
+    w->name = name;
+    if (*w->says) setup->warnings++;
+}
+
 /* A radius that is given is kept: where it is too large, the scene check refuses it. */
 static bool gives_radius(const pbd_values *values) {
     const pbd_value *radius = pbd_value_named(values, "contact_radius");
@@ -59,11 +74,16 @@ static bool gives_radius(const pbd_values *values) {
 }
 
 pbd_status pbd_case_build(const pbd_case *c, const pbd_values *values, pbd_setup *setup) {
-    *setup = (pbd_setup){.scene.bytes = sizeof setup->scene, .radius_share = 1};
+    double share = 1;
+    *setup = (pbd_setup){.scene.bytes = sizeof setup->scene};
     if (c->detail_bytes > 0 && !(setup->detail = calloc(1, c->detail_bytes))) return pbd_no_memory();
     pbd_status status = c->build(values, setup);
-    if (status.code == PBD_OK)
-        status = clearance_keep(&setup->scene, gives_radius(values) ? NULL : &setup->radius_share);
+    if (status.code == PBD_OK) status = clearance_keep(&setup->scene, gives_radius(values) ? NULL : &share);
+    if (share < 1)
+        pbd_setup_warn(setup, "contact_radius",
+                       "contact radii are %.3g of the case's own, so that no particle starts in a collider: use more "
+                       "particles, or set contact_radius",
+                       share);
     setup->scene.solved = setup->scene.duration == 0 && setup->settle.window == 0;
     if (status.code != PBD_OK) pbd_case_free(c, setup);
     return status;

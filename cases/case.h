@@ -17,16 +17,25 @@ typedef struct pbd_settle {
     uint32_t *watch;
 } pbd_settle;
 
+enum { PBD_SETUP_WARNINGS = 4 };
+typedef struct pbd_setup_warning {
+    const char *name; /* a literal */
+    char says[240];
+} pbd_setup_warning;
+
 /* What a case builds: the scene, which the method sees, and what is between case and harness. */
 typedef struct pbd_setup {
     pbd_scene scene;
     pbd_settle settle;    /* scene.duration 0, and window > 0: by moving until rest, not by `solve` */
     double observe_every; /* s: how often `observe` is called in a scene that moves; 0: never */
-    double radius_share;  /* of the case's contact radii that is left, so that nothing starts in a collider; 1: all */
     void *detail;         /* the case's own: detail_bytes */
-    char note[240];       /* what the build found odd: the run's warning `mesh` */
     double dt;            /* s: time step of a scene that moves; set by the harness before the first step */
+    size_t warnings;      /* about the scene: the run's, when it begins */
+    pbd_setup_warning warning[PBD_SETUP_WARNINGS];
 } pbd_setup;
+
+/* Adds a warning; the first of a name is kept, and an empty sentence is none. */
+__attribute__((format(printf, 3, 4))) void pbd_setup_warn(pbd_setup *setup, const char *name, const char *format, ...);
 
 typedef struct pbd_case {
     const char *name, *summary, *source;

@@ -374,7 +374,7 @@ typedef enum pbd_kind {
     PBD_QUALITY, /* higher is better */
     PBD_COST,    /* time, memory, bytes, operations: lower is better; not part of a comparison of results */
     PBD_COUNT,   /* of pbd_count: exact, and equal in two builds that compute the same */
-    PBD_FLAW     /* what should not be, such as particles lost or a penetration: lower is better, and 0 is no proof */
+    PBD_FLAW     /* what should not occur, such as a penetration: lower is better, but 0 does not mean accurate */
 } pbd_kind;
 
 /* A number of the run; a second call with the same name replaces it. */

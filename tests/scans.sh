@@ -27,7 +27,7 @@ printf '#!/bin/sh\necho "E: no network" >&2\nexit 100\n' >"$work/bin/apt-get"
 chmod +x "$work/bin/apt-get"
 PATH="$work/bin:$PATH"
 if $run -s file=cgal:cow >"$work/out" 2>"$work/err"; then fail "a mesh that is not there was read"; fi
-says "could not be had (apt-get: E: no network): put the mesh at $work/cache/pbdbench/cgal/meshes/cow.off"
+says "could not be downloaded (apt-get: E: no network): put the mesh at $work/cache/pbdbench/cgal/meshes/cow.off"
 $PBDBENCH_PROGRAM run sampled_shape -m corrected_sph -s particles=200 -s duration=0.001 -s shape=cow -s body=cgal:cow \
     --db "$work/a.db" >"$work/out" 2>"$work/err" || fail "no blend"
 says "body=blend instead"

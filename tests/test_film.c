@@ -11,6 +11,7 @@
 
 #include "harness/picture/album.h"
 #include "program.h"
+#include "share_outside.h"
 
 static void check_ok(pbd_status status) {
     if (status.code != PBD_OK) fail_msg("%s", status.text);
@@ -28,20 +29,6 @@ enum { PARTICLES = 20000 };
 static double next_uniform(uint64_t *seed) {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
     return (double)(*seed >> 11) / 9007199254740992.0;
-}
-
-/* Over every state the share of particles that the camera does not see, by their projections. */
-static double share_outside(const pbd_album *a, const double *x, size_t n) {
-    size_t outside = 0;
-    for (size_t i = 0; i < n; i++) {
-        double across = 0, above = 0;
-        for (size_t d = 0; d < 3; d++) {
-            across += (x[3 * i + d] - a->camera.centre[d]) * a->camera.right[d];
-            above += (x[3 * i + d] - a->camera.centre[d]) * a->camera.up[d];
-        }
-        outside += !(fabs(across) <= a->camera.half_width && fabs(above) <= a->camera.half_height);
-    }
-    return (double)outside / (double)n;
 }
 
 /* A cloud that moves away and spreads, of which a few particles fly off: what moves is in the picture, in every state,

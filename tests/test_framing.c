@@ -14,6 +14,7 @@
 #include "harness/query/run_again.h"
 #include "harness/run/run.h"
 #include "program.h"
+#include "share_outside.h"
 
 enum { FRAMES = 8, MOST_SETTINGS = 3 };
 static const double OUTSIDE = 0.01;
@@ -104,19 +105,6 @@ static bool make_run(const pbd_case *c, int file, pbd_plan *plan, pbd_kept_run *
         pbd_plan_free(plan);
     }
     return false;
-}
-
-static double share_outside(const pbd_album *a, const double *x, size_t n) {
-    size_t outside = 0;
-    for (size_t i = 0; i < n; i++) {
-        double across = 0, above = 0;
-        for (size_t d = 0; d < 3; d++) {
-            across += (x[3 * i + d] - a->camera.centre[d]) * a->camera.right[d];
-            above += (x[3 * i + d] - a->camera.centre[d]) * a->camera.up[d];
-        }
-        outside += !(fabs(across) <= a->camera.half_width && fabs(above) <= a->camera.half_height);
-    }
-    return (double)outside / (double)n;
 }
 
 /* The largest share over the states; wide pictures as a film's, and those of a sheet, of their own shape. */

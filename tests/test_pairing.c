@@ -407,7 +407,7 @@ static void methods_need_an_error_in_common(void **state) {
     b.method = "other";
     expect_agreement(&a, &b, NULL, 0, NULL);
     a.kind = b.kind = "flaw";
-    expect_agreement(&a, &b, NULL, 0, "no error in common that tells which is right");
+    expect_agreement(&a, &b, NULL, 0, "no error in common, so that nothing tells which result is better");
     const pbd_tolerance stated = {"tip_error", 0.5}; /* the flaw that matters */
     expect_agreement(&a, &b, &stated, 1, NULL);
     b.method = a.method; /* elsewhere: the same equations */

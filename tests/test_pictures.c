@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cases/geometry/shape_mesh.h"
+#include "cases/geometry/solid.h"
 #include "harness/picture/carried_mesh.h"
 #include "harness/picture/colours.h"
 #include "harness/picture/iso_mesh.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "harness/exec/arena.h"
+#include "cases/geometry/solid.h"
 
 enum { AROUND = 64, ALONG = 32 };
 static const double PI = 3.14159265358979324;
@@ -141,4 +141,13 @@ pbd_status shape_mesh_make(const shape *of, shape_mesh *out) {
         }
     }
     return pbd_error(PBD_BAD_INPUT, "a shape of kind %d has no surface mesh", (int)of->kind);
+}
+
+pbd_status shape_mesh_copy(const shape_mesh *from, pbd_arena *arena, shape_mesh *out) {
+    *out = (shape_mesh){from->vertices, from->triangles, pbd_new(arena, double, 3 * from->vertices),
+                        pbd_new(arena, uint32_t, 3 * from->triangles)};
+    PBD_TRY(pbd_arena_check(arena));
+    memcpy(out->vertex, from->vertex, 3 * from->vertices * sizeof *out->vertex);
+    memcpy(out->triangle, from->triangle, 3 * from->triangles * sizeof *out->triangle);
+    return pbd_ok();
 }

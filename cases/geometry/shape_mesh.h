@@ -3,7 +3,9 @@
 #ifndef PBD_SHAPE_MESH_H
 #define PBD_SHAPE_MESH_H
 
-#include "cases/geometry/solid.h"
+#include "harness/exec/arena.h"
+
+struct shape; /* cases/geometry/solid.h */
 
 typedef struct shape_mesh {
     size_t vertices, triangles;
@@ -12,7 +14,10 @@ typedef struct shape_mesh {
 } shape_mesh;
 
 /* Free with shape_mesh_free (safe on a zeroed one). */
-pbd_status shape_mesh_make(const shape *of, shape_mesh *out);
+pbd_status shape_mesh_make(const struct shape *of, shape_mesh *out);
 void shape_mesh_free(shape_mesh *mesh);
+
+/* A copy whose arrays the arena owns. */
+pbd_status shape_mesh_copy(const shape_mesh *from, pbd_arena *arena, shape_mesh *out);
 
 #endif

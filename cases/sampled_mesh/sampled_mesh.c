@@ -1,8 +1,7 @@
 /* A body of the user's own, given by its surface: a closed triangle mesh, filled with particles. */
 #include <math.h>
 
-#include "harness/exec/arena.h"
-
+#include "cases/geometry/shape_mesh.h"
 #include "cases/geometry/triangle_file.h"
 #include "cases/geometry/triangle_mesh.h"
 #include "cases/scenes/sampled.h"
@@ -15,16 +14,19 @@ static const pbd_param params[] = {
     {0}};
 
 static pbd_status build(const pbd_values *values, pbd_setup *setup) {
+    char note[240];
     pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
     triangle_mesh mesh PBD_CLEANUP(triangle_mesh_free) = {0};
     PBD_TRY(pbd_read_file(values, "file", &content));
     PBD_TRY(triangle_mesh_read(&content, pbd_real(values, "scale"), &mesh));
-    triangle_mesh_note(&mesh, content.path, setup->note, sizeof setup->note);
+    triangle_mesh_note(&mesh, content.path, note, sizeof note);
+    pbd_setup_warn(setup, "mesh", "%s", note);
     PBD_TRY(triangle_mesh_index(&mesh));
     const solid body = triangle_mesh_solid(&mesh);
     PBD_TRY(sampled_build(values, &body, setup));
     const placement here = placement_at(0, 0, 0);
-    return particle_add_skin(&setup->scene, 0, mesh.vertices, mesh.position, mesh.triangles, mesh.triangle, &here);
+    const shape_mesh skin = {mesh.vertices, mesh.triangles, mesh.position, mesh.triangle};
+    return particle_add_skin(&setup->scene, 0, &skin, &here);
 }
 
 const pbd_case pbd_case_sampled_mesh = {

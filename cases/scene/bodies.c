@@ -301,23 +301,11 @@ static pbd_status fill(pbd_yaml *tree, const yaml_node_t *node, const body_keys 
     return pbd_ok();
 }
 
-static pbd_status take_skin(size_t vertices, const double *vertex, size_t triangles, const uint32_t *triangle,
-                            pbd_arena *arena, scene_body *out) {
-    out->skin_vertices = vertices;
-    out->skin_triangles = triangles;
-    out->skin_vertex = pbd_new(arena, double, 3 * vertices);
-    out->skin_triangle = pbd_new(arena, uint32_t, 3 * triangles);
-    PBD_TRY(pbd_arena_check(arena));
-    memcpy(out->skin_vertex, vertex, 3 * vertices * sizeof *vertex);
-    memcpy(out->skin_triangle, triangle, 3 * triangles * sizeof *triangle);
-    return pbd_ok();
-}
-
 static pbd_status take_shape_skin(const shapes *s, pbd_arena *arena, scene_body *out) {
     shape_mesh mesh PBD_CLEANUP(shape_mesh_free) = {0};
     if (s->count != 1) return pbd_ok();
     PBD_TRY(shape_mesh_make(&s->item[0], &mesh));
-    return take_skin(mesh.vertices, mesh.vertex, mesh.triangles, mesh.triangle, arena, out);
+    return shape_mesh_copy(&mesh, arena, &out->skin);
 }
 
 static pbd_status fill_solid(pbd_yaml *tree, const yaml_node_t *node, const body_keys *k, size_t which,
@@ -330,7 +318,8 @@ static pbd_status fill_solid(pbd_yaml *tree, const yaml_node_t *node, const body
         PBD_TRY(triangle_mesh_index(&mesh));
         const solid body = triangle_mesh_solid(&mesh);
         PBD_TRY(fill(tree, node, k, &body, arena, out));
-        return take_skin(mesh.vertices, mesh.position, mesh.triangles, mesh.triangle, arena, out);
+        const shape_mesh skin = {mesh.vertices, mesh.triangles, mesh.position, mesh.triangle};
+        return shape_mesh_copy(&skin, arena, &out->skin);
     }
     make_shape(k, which, &s);
     const solid body = shapes_solid(&s);

@@ -2,6 +2,7 @@
 #ifndef PBD_SCENE_BODIES_H
 #define PBD_SCENE_BODIES_H
 
+#include "cases/geometry/shape_mesh.h"
 #include "cases/scene/matters.h"
 #include "cases/scenes/particle_scene.h"
 #include "harness/exec/arena.h"
@@ -34,9 +35,7 @@ typedef struct scene_body {
     double near; /* m: as near as its particles are put to a surface, or half a cloth's thickness */
     double solid_volume;
     size_t dropped;
-    size_t skin_vertices, skin_triangles; /* of its surface, where it has one: a mesh, or a single shape */
-    double *skin_vertex;                  /* skin_vertices x 3, m, before it is put in its place */
-    uint32_t *skin_triangle;
+    shape_mesh skin; /* of a mesh or a single shape: its surface, before it is put in its place; else empty */
     placement place;
     char note[240]; /* about its mesh: triangle_mesh_note */
 } scene_body;

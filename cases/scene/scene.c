@@ -192,8 +192,7 @@ static void take_part(const scene_body *body, const scene_matters *matters, size
 static pbd_status take_bodies(pbd_yaml *tree, const scene_matters *matters, scene_bodies *bodies, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     scene_detail *detail = setup->detail;
-    for (size_t b = 0; b < bodies->count && !*setup->note; b++)
-        memcpy(setup->note, bodies->item[b].note, sizeof setup->note);
+    for (size_t b = 0; b < bodies->count; b++) pbd_setup_warn(setup, "mesh", "%s", bodies->item[b].note);
     filled at = {0};
     PBD_TRY(find_spacing(tree, bodies, scene));
     PBD_TRY(open_scene(bodies, scene));
@@ -204,9 +203,7 @@ static pbd_status take_bodies(pbd_yaml *tree, const scene_matters *matters, scen
     for (size_t b = 0; b < bodies->count; b++) {
         const scene_body *body = &bodies->item[b];
         copy_body(body, b, &at, scene);
-        if (body->skin_triangles > 0)
-            PBD_TRY(particle_add_skin(scene, (uint32_t)b, body->skin_vertices, body->skin_vertex, body->skin_triangles,
-                                      body->skin_triangle, &body->place));
+        if (body->skin.triangles > 0) PBD_TRY(particle_add_skin(scene, (uint32_t)b, &body->skin, &body->place));
     }
     particle_scene_measure(scene);
     return pbd_ok();

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cases/geometry/shape_mesh.h"
 #include "cases/geometry/triangle_file.h"
 #include "harness/exec/arena.h"
 
@@ -15,6 +16,13 @@ static const struct {
              {BODY_COW, "cgal:cow.off", {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}}},
              {BODY_ARMADILLO, "cgal:armadillo.off", {{-1, 0, 0}, {0, 0, 1}, {0, 1, 0}}}};
 enum { SCANS = sizeof scans / sizeof *scans };
+
+static void warn_of_blend(body_shape which, pbd_setup *setup) {
+    for (int s = 0; s < SCANS; s++)
+        if (scans[s].shape == which)
+            pbd_setup_warn(setup, "stand_in", "the %s is a blend of ellipsoids; body=%s is a scan",
+                           body_shape_names[which], scans[s].path);
+}
 
 static bool is_blend(const pbd_values *values) { return strcmp(pbd_text(values, "body"), "blend") == 0; }
 
@@ -52,8 +60,10 @@ pbd_status named_body_make(const pbd_values *values, body_shape which, double si
         body_shape_make(which, &out->blend);
         shapes_place(&out->blend, size, stay);
         out->solid = shapes_solid(&out->blend);
+        warn_of_blend(which, setup);
         return pbd_ok();
     }
+    char note[240];
     pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
     triangle_mesh raw PBD_CLEANUP(triangle_mesh_free) = {0};
     PBD_TRY(pbd_read_file(values, "body", &content));
@@ -61,7 +71,8 @@ pbd_status named_body_make(const pbd_values *values, body_shape which, double si
     turn(content.path, &raw);
     place(size, &raw);
     PBD_TRY(triangle_mesh_make(content.path, raw.vertices, raw.position, raw.triangles, raw.triangle, &out->mesh));
-    triangle_mesh_note(&out->mesh, content.path, setup->note, sizeof setup->note);
+    triangle_mesh_note(&out->mesh, content.path, note, sizeof note);
+    pbd_setup_warn(setup, "mesh", "%s", note);
     PBD_TRY(triangle_mesh_index(&out->mesh));
     out->solid = triangle_mesh_solid(&out->mesh);
     return pbd_ok();
@@ -69,6 +80,6 @@ pbd_status named_body_make(const pbd_values *values, body_shape which, double si
 
 pbd_status named_body_skin(const named_body *body, const placement *place, pbd_scene *scene) {
     const triangle_mesh *m = &body->mesh;
-    if (m->triangles == 0) return pbd_ok();
-    return particle_add_skin(scene, 0, m->vertices, m->position, m->triangles, m->triangle, place);
+    const shape_mesh skin = {m->vertices, m->triangles, m->position, m->triangle};
+    return skin.triangles > 0 ? particle_add_skin(scene, 0, &skin, place) : pbd_ok();
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cases/geometry/shape_mesh.h"
 #include "harness/exec/arena.h"
 
 const char *const particle_on_off[] = {"off", "on", NULL};
@@ -85,17 +86,16 @@ pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement
     return pbd_ok();
 }
 
-pbd_status particle_add_skin(pbd_scene *scene, uint32_t body, size_t vertices, const double *vertex, size_t triangles,
-                             const uint32_t *triangle, const placement *place) {
+pbd_status particle_add_skin(pbd_scene *scene, uint32_t body, const shape_mesh *from, const placement *place) {
     pbd_skin *grown = realloc(scene->skin, (scene->skins + 1) * sizeof *grown);
     if (!grown) return pbd_no_memory();
     scene->skin = grown;
     pbd_skin *skin = &scene->skin[scene->skins++];
-    *skin = (pbd_skin){.body = body, .vertices = vertices, .triangles = triangles};
-    PBD_TRY_NEW(skin->vertex, 3 * vertices);
-    PBD_TRY_NEW(skin->triangle, 3 * triangles);
-    for (size_t i = 0; i < vertices; i++) put(place, vertex + 3 * i, skin->vertex + 3 * i);
-    memcpy(skin->triangle, triangle, 3 * triangles * sizeof *triangle);
+    *skin = (pbd_skin){.body = body, .vertices = from->vertices, .triangles = from->triangles};
+    PBD_TRY_NEW(skin->vertex, 3 * skin->vertices);
+    PBD_TRY_NEW(skin->triangle, 3 * skin->triangles);
+    for (size_t i = 0; i < skin->vertices; i++) put(place, from->vertex + 3 * i, skin->vertex + 3 * i);
+    memcpy(skin->triangle, from->triangle, 3 * skin->triangles * sizeof *skin->triangle);
     return pbd_ok();
 }
 

@@ -78,8 +78,8 @@ void particle_scene_measure(pbd_scene *scene);
 pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement *place, pbd_scene *scene);
 
 /* Gives a body its surface, which is copied and put in its place, so that pictures show it (pbd_scene.skin). */
-pbd_status particle_add_skin(pbd_scene *scene, uint32_t body, size_t vertices, const double *vertex, size_t triangles,
-                             const uint32_t *triangle, const placement *place);
+struct shape_mesh; /* cases/geometry/shape_mesh.h */
+pbd_status particle_add_skin(pbd_scene *scene, uint32_t body, const struct shape_mesh *from, const placement *place);
 
 /* detail_bytes and free_detail of a case whose detail begins with `sampling particles`. */
 #define PARTICLE_DETAIL(TYPE)                                                                 \

@@ -72,7 +72,7 @@ static pbd_status unpack(const char *folder) {
     return run_quietly(folder, (const char *const[]){"tar", "-xf", data, "--wildcards", "data/meshes/*.off", NULL});
 }
 
-/* A mesh that is not the known one is used, and named. */
+/* A mesh that differs from the known one is used all the same. */
 static void check_meshes(const char *folder) {
     for (size_t i = 0; i < KNOWN; i++) {
         char name[40];
@@ -85,7 +85,7 @@ static void check_meshes(const char *folder) {
     }
 }
 
-/* The folder of meshes appears at once and whole: other processes may fetch it too. */
+/* By a rename, since another process may download it at the same time. */
 static pbd_status fetch_to(const char *cache, const char *meshes) {
     char *work PBD_CLEANUP(free_text) = NULL;
     char *from PBD_CLEANUP(free_text) = NULL;
@@ -119,7 +119,7 @@ pbd_status pbd_scan_fetch(const char *path) {
     PBD_TRY(folder_of(file, &meshes));
     PBD_TRY(folder_of(meshes, &cache));
     if (access(meshes, R_OK) == 0)
-        return pbd_error(PBD_BAD_INPUT, "%.80s: " PACKAGE " has no such mesh; %.150s has those that it has", path,
+        return pbd_error(PBD_BAD_INPUT, "%.80s: " PACKAGE " has no such mesh; those that it has are in %.150s", path,
                          meshes);
     fprintf(stderr, "pbdbench: downloading Debian's package " PACKAGE " (25 MB) for %.80s\n", path);
     const pbd_status status = fetch_to(cache, meshes);
@@ -127,26 +127,9 @@ pbd_status pbd_scan_fetch(const char *path) {
     if (status.code == PBD_INTERRUPTED) return status;
     return pbd_error(PBD_BAD_INPUT,
                      "%.60s is a mesh of Debian's package " PACKAGE
-                     ", which could not be had (%.120s): put the mesh at "
+                     ", which could not be downloaded (%.120s): put the mesh at "
                      "%.160s yourself, or use a built-in shape",
                      path, status.code == PBD_OK ? "it has no such mesh" : status.text, file);
-}
-
-/* Shapes that the cases make of ellipsoids, and the scans that they stand for. */
-static const char *const stand_ins[][2] = {{"bunny", "bunny00"}, {"cow", "cow"}, {"armadillo", "armadillo"}};
-
-static void warn_of_blend(const pbd_values *values, pbd_recorder *recorder) {
-    const char *shape = "armadillo"; /* of the case without a parameter for it */
-    bool blend = false;
-    for (size_t i = 0; i < values->count; i++) {
-        const pbd_value *v = &values->item[i];
-        if (strcmp(v->param->name, "shape") == 0) shape = v->param->choices[(size_t)v->number];
-        if (strcmp(v->param->name, "body") == 0) blend = v->words && strcmp(v->words, "blend") == 0;
-    }
-    for (size_t i = 0; blend && i < sizeof stand_ins / sizeof *stand_ins; i++)
-        if (strcmp(shape, stand_ins[i][0]) == 0)
-            pbd_warning(recorder, "stand_in", "the %s is a blend of ellipsoids; body=cgal:%s is a scan", shape,
-                        stand_ins[i][1]);
 }
 
 /* A value is cgal:NAME.off#HASH. */
@@ -161,7 +144,6 @@ static void warn_of_hash(const char *words, pbd_recorder *recorder) {
 }
 
 void pbd_warn_of_scans(const pbd_values *values, pbd_recorder *recorder) {
-    warn_of_blend(values, recorder);
     for (size_t i = 0; i < values->count; i++)
         if (values->item[i].param->kind == PBD_FILE && values->item[i].words)
             warn_of_hash(values->item[i].words, recorder);

@@ -5,12 +5,11 @@
 
 #include "methods/method.h"
 
-/* Sees that the file of a name cgal:NAME is in the cache; other paths are no concern of it. PBD_BAD_INPUT says what to
- * do where the package cannot be had. */
+/* Downloads the package unless the file of `path`, cgal:NAME, is in the cache; does nothing for other paths.
+ * PBD_BAD_INPUT says what to do where it cannot be downloaded. */
 pbd_status pbd_scan_fetch(const char *path);
 
-/* The warnings of a run: `scan`, that a mesh differs from the one of this name that the program knows; `stand_in`, that
- * a blend of ellipsoids stands for such a mesh. */
+/* The warning `scan` of a run whose mesh differs from the one of this name that the program knows. */
 void pbd_warn_of_scans(const pbd_values *values, pbd_recorder *recorder);
 
 #endif

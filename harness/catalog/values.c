@@ -153,7 +153,7 @@ static pbd_status fetch(const char *text) {
     return path ? pbd_scan_fetch(path) : pbd_no_memory();
 }
 
-/* A default that is no file stands for what the case makes itself: of a mesh that cannot be had too. */
+/* A default that is no file stands for what the case makes itself, also where a mesh cannot be downloaded. */
 static pbd_status parse_file(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
     if (!*text) return pbd_error(PBD_BAD_INPUT, "%s: %s is empty; it is %s", where, param->name, param->doc);
     PBD_TRY(check_words(param, text, where));

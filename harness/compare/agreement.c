@@ -184,7 +184,7 @@ pbd_status pbd_judge_errors(const pbd_arm_run *a, const pbd_arm_run *b, const ch
     if (differs->code == PBD_OK && is_same_cell(a, b)) compare_builds(&j);
     if (differs->code == PBD_OK && !is_same_cell(a, b) && !is_same_problem(a, b) && !has_error(&j))
         *differs = pbd_error(PBD_BAD_INPUT,
-                             "A and B solve different equations, and report no error in common that tells which is "
-                             "right; --tolerance METRIC=VALUE states which flaw matters, and how much of it");
+                             "A and B differ in method or settings and have no error in common, so that nothing tells "
+                             "which result is better; --tolerance METRIC=VALUE allows a flaw up to a value");
     return pbd_ok();
 }

@@ -5,7 +5,7 @@
 #include "methods/method.h"
 
 /* The file in the user's cache that a name cgal:NAME or cgal:NAME.off stands for, which is the caller's; NULL for other
- * paths. harness/catalog/scans.h brings it there. */
+ * paths. harness/catalog/scans.h downloads it. */
 pbd_status pbd_scan_file(const char *path, char **out);
 
 /* Reads the file; *out owns `path`, which is from malloc. Zeroed after an error, which is PBD_BAD_INPUT but for memory.

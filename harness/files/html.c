@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "harness/exec/arena.h"
+#include "page_css.h"
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
 
@@ -178,6 +179,19 @@ void html_asset(pbd_html *h, const char *name, const char *text) {
 }
 
 void html_markup(pbd_html *h, const char *text) { fputs(text, h->out); }
+
+void html_head(pbd_html *h, const char *title, const char *policy, const char *style) {
+    html_open(h, "head", NULL);
+    html_void(h, "meta", "charset", "utf-8", NULL);
+    if (policy) html_void(h, "meta", "http-equiv", "Content-Security-Policy", "content", policy, NULL);
+    html_void(h, "meta", "name", "viewport", "content", "width=device-width, initial-scale=1", NULL);
+    html_void(h, "meta", "name", "color-scheme", "content", "light dark", NULL);
+    html_void(h, "meta", "name", "generator", "content", title, NULL);
+    html_element(h, "title", title);
+    html_asset(h, "style", pbd_page_css);
+    html_asset(h, "style", style);
+    html_close(h, "head");
+}
 
 /* Within a script entities are not read, and only < could end it. */
 pbd_status html_json(pbd_html *h, const char *id, const json_t *json) {

@@ -1,6 +1,6 @@
 /* Writes HTML that is well-formed and escaped by construction: text reaches the page through html_text and through the
- * values of attributes only, and both escape. There is no function that writes text as it is but html_asset, for the
- * program's own style and script.
+ * values of attributes only, and both escape. Only html_asset and html_markup write text as it is: the program's own
+ * style, script and markup.
  *
  * The stream keeps its failures: check ferror when the page is done. */
 #ifndef PBD_HTML_H
@@ -55,6 +55,9 @@ void html_cell_open(pbd_html *h, double sorted_by, bool number);
 void html_cellf(pbd_html *h, double sorted_by, bool number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* <head>: `title`, also as the page's generator, the colours of all pages and a page's own style. policy: a content
+ * security policy; NULL: none. */
+void html_head(pbd_html *h, const char *title, const char *policy, const char *style);
 /* The program's own style or script, as it is; `name` is "style" or "script". */
 void html_asset(pbd_html *h, const char *name, const char *text);
 /* The program's own markup, as it is. */

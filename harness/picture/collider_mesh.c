@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cases/geometry/shape_mesh.h"
+#include "cases/geometry/solid.h"
 #include "harness/picture/iso_mesh.h"
 
 #define REAL double
@@ -18,22 +18,10 @@ bool collider_is_solid(const pbd_collider *c) {
 
 void collider_meshes_free(collider_meshes *meshes) { pbd_arena_free(&meshes->owned); }
 
-static pbd_status take(size_t vertices, const double *vertex, size_t triangles, const uint32_t *triangle, pbd_arena *a,
-                       collider_mesh_of *out) {
-    out->vertices = vertices;
-    out->triangles = triangles;
-    out->vertex = pbd_new(a, double, 3 * vertices);
-    out->triangle = pbd_new(a, uint32_t, 3 * triangles);
-    PBD_TRY(pbd_arena_check(a));
-    memcpy(out->vertex, vertex, 3 * vertices * sizeof *vertex);
-    memcpy(out->triangle, triangle, 3 * triangles * sizeof *triangle);
-    return pbd_ok();
-}
-
 static pbd_status take_shape(const shape *s, pbd_arena *a, collider_mesh_of *out) {
     shape_mesh mesh PBD_CLEANUP(shape_mesh_free) = {0};
     PBD_TRY(shape_mesh_make(s, &mesh));
-    return take(mesh.vertices, mesh.vertex, mesh.triangles, mesh.triangle, a, out);
+    return shape_mesh_copy(&mesh, a, &out->mesh);
 }
 
 /* By its distance on a grid that is stretched to its box. */
@@ -54,7 +42,8 @@ static pbd_status take_distance(const pbd_scene *scene, const pbd_collider *c, p
     }
     PBD_TRY(iso_mesh_make(&g, 0, &mesh));
     for (size_t i = 0; i < 3 * mesh.vertices; i++) mesh.vertex[i] *= half[i % 3];
-    return take(mesh.vertices, mesh.vertex, mesh.triangles, mesh.triangle, a, out);
+    const shape_mesh found = {mesh.vertices, mesh.triangles, mesh.vertex, mesh.triangle};
+    return shape_mesh_copy(&found, a, &out->mesh);
 }
 
 static pbd_status take_collider(const pbd_scene *scene, const pbd_collider *c, pbd_arena *a, collider_mesh_of *out) {
@@ -69,7 +58,8 @@ static pbd_status take_collider(const pbd_scene *scene, const pbd_collider *c, p
             return take_shape(&(shape){.kind = SHAPE_CYLINDER, .at = {0, 0, -h}, .to = {0, 0, h}, .size = {r}}, a, out);
         case PBD_MESH: {
             const pbd_collider_mesh *m = &scene->colliders.mesh[c->mesh];
-            return take(m->vertices, m->vertex, m->triangles, m->triangle, a, out);
+            const shape_mesh own = {m->vertices, m->triangles, m->vertex, m->triangle};
+            return shape_mesh_copy(&own, a, &out->mesh);
         }
         default:
             return take_distance(scene, c, a, out);
@@ -85,17 +75,17 @@ pbd_status collider_meshes_make(const pbd_scene *scene, collider_meshes *out) {
         collider_mesh_of *m = &out->item[out->count++];
         m->collider = i;
         PBD_TRY(take_collider(scene, &scene->colliders.item[i], &out->owned, m));
-        out->vertices += m->vertices;
-        out->triangles += m->triangles;
+        out->vertices += m->mesh.vertices;
+        out->triangles += m->mesh.triangles;
     }
     return pbd_ok();
 }
 
 void collider_meshes_place(const collider_meshes *meshes, const pbd_scene *scene, double time, double *vertex) {
     for (size_t i = 0; i < meshes->count; i++) {
-        const collider_mesh_of *m = &meshes->item[i];
+        const shape_mesh *m = &meshes->item[i].mesh;
         double centre[3], axis[3][3];
-        collider_at(&scene->colliders.item[m->collider], time, centre, axis);
+        collider_at(&scene->colliders.item[meshes->item[i].collider], time, centre, axis);
         for (size_t v = 0; v < m->vertices; v++, vertex += 3)
             for (int d = 0; d < 3; d++)
                 vertex[d] = centre[d] + m->vertex[3 * v] * axis[0][d] + m->vertex[3 * v + 1] * axis[1][d] +
@@ -106,7 +96,7 @@ void collider_meshes_place(const collider_meshes *meshes, const pbd_scene *scene
 void collider_meshes_join(const collider_meshes *meshes, uint32_t *triangle) {
     uint32_t first = 0;
     for (size_t i = 0; i < meshes->count; i++) {
-        const collider_mesh_of *m = &meshes->item[i];
+        const shape_mesh *m = &meshes->item[i].mesh;
         for (size_t k = 0; k < 3 * m->triangles; k++) *triangle++ = first + m->triangle[k];
         first += (uint32_t)m->vertices;
     }

@@ -3,13 +3,11 @@
 #ifndef PBD_COLLIDER_MESH_H
 #define PBD_COLLIDER_MESH_H
 
-#include "harness/exec/arena.h"
+#include "cases/geometry/shape_mesh.h"
 
 typedef struct collider_mesh_of {
     size_t collider; /* of the scene */
-    size_t vertices, triangles;
-    double *vertex; /* vertices x 3, m, in its frame */
-    uint32_t *triangle;
+    shape_mesh mesh; /* in its frame */
 } collider_mesh_of;
 
 typedef struct collider_meshes {

@@ -23,18 +23,6 @@ static const struct {
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
-static void write_head(report *r) {
-    pbd_html *h = &r->html;
-    html_open(h, "head", NULL);
-    html_void(h, "meta", "charset", "utf-8", NULL);
-    html_void(h, "meta", "name", "viewport", "content", "width=device-width, initial-scale=1", NULL);
-    html_void(h, "meta", "name", "color-scheme", "content", "light dark", NULL);
-    html_void(h, "meta", "name", "generator", "content", "pbdbench report", NULL);
-    html_element(h, "title", "pbdbench report");
-    html_asset(h, "style", pbd_report_css);
-    html_close(h, "head");
-}
-
 static void write_masthead(report *r) {
     pbd_html *h = &r->html;
     const pbd_build *build = pbd_this_build();
@@ -99,7 +87,7 @@ pbd_status report_write(report *r, FILE *out) {
     *h = (pbd_html){.out = out};
     fputs("<!DOCTYPE html>\n", out);
     html_open(h, "html", "lang", "en", NULL);
-    write_head(r);
+    html_head(&r->html, "pbdbench report", NULL, pbd_report_css);
     html_open(h, "body", "id", "top", NULL);
     html_open(h, "a", "class", "skip", "href", "#main", NULL);
     html_text(h, "Skip to the claims");

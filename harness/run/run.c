@@ -357,15 +357,10 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
     if (item->law_instead)
         pbd_warning(recorder, "law_replaced", "material=%s in place of the case's default: method %s supports no other",
                     item->law_instead, m->name);
-    if (setup->radius_share < 1)
-        pbd_warning(
-            recorder, "contact_radius",
-            "contact radii are %.3g of the case's own, so that no particle starts in a collider: more particles, "
-            "or contact_radius, change that",
-            setup->radius_share);
+    for (size_t i = 0; i < setup->warnings; i++)
+        pbd_warning(recorder, setup->warning[i].name, "%s", setup->warning[i].says);
     pbd_warn_of_lengths(cell->c, &cell->case_values, scene, recorder);
     pbd_warn_of_scans(&cell->case_values, recorder);
-    if (*setup->note) pbd_warning(recorder, "mesh", "%s", setup->note);
     PBD_TRY(pbd_check_scene(scene, m));
     PBD_TRY(check_mode(cell, scene));
     if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &made.snapshots));

@@ -242,19 +242,9 @@ static pbd_status choose_colour(const drawn_run *drawn, size_t runs, pbd_colour 
     return pbd_ok();
 }
 
-/* Nothing is loaded: the policy says so to the browser. */
-static void write_head(pbd_html *h) {
-    html_open(h, "head", NULL);
-    html_void(h, "meta", "charset", "utf-8", NULL);
-    html_void(h, "meta", "http-equiv", "Content-Security-Policy", "content",
-              "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src blob: data:", NULL);
-    html_void(h, "meta", "name", "viewport", "content", "width=device-width, initial-scale=1", NULL);
-    html_void(h, "meta", "name", "color-scheme", "content", "light dark", NULL);
-    html_void(h, "meta", "name", "generator", "content", "pbdbench view", NULL);
-    html_element(h, "title", "pbdbench view");
-    html_asset(h, "style", pbd_view_css);
-    html_close(h, "head");
-}
+/* Nothing is loaded, and the browser is told to load nothing. */
+static const char POLICY[] =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src blob: data:";
 
 static void write_scripts(pbd_html *h) {
     const char *const scripts[] = {pbd_view_data_js, pbd_view_camera_js, pbd_view_shaders_js, pbd_view_draw_js,
@@ -279,7 +269,7 @@ static pbd_status write_page(const pbd_view_run *run, drawn_run *drawn, size_t r
     PBD_TRY(choose_colour(drawn, runs, &colour));
     fputs("<!DOCTYPE html>\n", out);
     html_open(h, "html", "lang", "en", NULL);
-    write_head(h);
+    html_head(h, "pbdbench view", POLICY, pbd_view_css);
     PBD_TRY(write_body(h, run, drawn, runs, colour));
     html_close(h, "html");
     fputc('\n', out);
