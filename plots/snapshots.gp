@@ -1,12 +1,12 @@
-# States of one run, side by side, with what their colours mean. Set by the program: folder and list (a .tsv of picture and
-# caption), count, width and height of a picture (px), label of the colours ('': they
-# have no scale), least and scale (the ends of theirs), grid
-# (m between the lines on the ground), colours (of a palette), target, style.
+# Pictures on a sheet, with what their colours mean. Set by the program: folder and list (a .tsv of picture and caption),
+# count, across (pictures in a row; 0: by their count), width and height of a picture (px), label of the colours ('': they
+# have no scale), least and scale (the ends of theirs), grid (m between the lines on the ground), colours (of a palette),
+# target, style.
 load style
 n = int(count)
 w = int(width)
 h = int(height)
-columns = n <= 3 ? n : n == 4 ? 2 : n <= 9 ? 3 : 4
+columns = int(across) > 0 ? int(across) : n <= 3 ? n : n == 4 ? 2 : n <= 9 ? 3 : 4
 rows = ceil(n / (1.0 * columns))
 foot = 90
 total_w = columns * w

@@ -11,6 +11,7 @@
 #include "harness/files/nearest.h"
 #include "harness/files/paths.h"
 #include "harness/files/yaml_file.h"
+#include "harness/picture/strip.h"
 
 /* ---- Schemas ----------------------------------------------------------------------------------------------------- */
 
@@ -47,6 +48,14 @@ static const cyaml_schema_field_t claim_fields[] = {
     TEXT("sql", pbd_claim, sql), MAYBE_TEXT("notes", pbd_claim, notes), CYAML_FIELD_END};
 static const cyaml_schema_value_t claim_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_claim, claim_fields)};
 
+static const cyaml_schema_value_t moment = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double)};
+
+static const cyaml_schema_field_t strip_fields[] = {
+    TEXT("name", pbd_strip, name), TEXT("sql", pbd_strip, sql),
+    CYAML_FIELD_SEQUENCE("moments", CYAML_FLAG_POINTER, pbd_strip, moments, &moment, 1, STRIP_MOST_MOMENTS),
+    MAYBE_TEXT("colour", pbd_strip, colour), CYAML_FIELD_END};
+static const cyaml_schema_value_t strip_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_strip, strip_fields)};
+
 #define RUNS CYAML_FIELD_SEQUENCE("runs", CYAML_FLAG_POINTER, pbd_figure_file, runs, &group_schema, 1, CYAML_UNLIMITED)
 
 static const cyaml_schema_field_t figure_fields[] = {
@@ -59,6 +68,7 @@ static const cyaml_schema_field_t figure_fields[] = {
     RUNS,
     MAYBE_LIST("data", pbd_figure_file, data, &data_schema),
     MAYBE_LIST("plots", pbd_figure_file, plots, &word),
+    MAYBE_LIST("strips", pbd_figure_file, strips, &strip_schema),
     MAYBE_LIST("claims", pbd_figure_file, claims, &claim_schema),
     MAYBE_TEXT("notes", pbd_figure_file, notes),
     CYAML_FIELD_END};
@@ -153,6 +163,27 @@ static pbd_status check_data_and_plots(const pbd_figure_file *file) {
     return pbd_ok();
 }
 
+static pbd_status check_strip(const pbd_figure_file *file, unsigned i) {
+    const pbd_strip *strip = &file->strips[i];
+    if (!is_file_stem(strip->name))
+        return pbd_error(PBD_BAD_INPUT,
+                         "%s: strips[%u]: name '%.60s': expected letters, digits, '_', '-': it becomes a file",
+                         file->shown_as, i, strip->name);
+    for (unsigned k = 0; k < i; k++)
+        if (strcmp(strip->name, file->strips[k].name) == 0)
+            return pbd_error(PBD_BAD_INPUT, "%s: strips[%u] and strips[%u] have the same name '%s'", file->shown_as, k,
+                             i, strip->name);
+    for (unsigned k = 0; k < strip->moments_count; k++) {
+        const double before = k ? strip->moments[k - 1] : -1;
+        if (!(strip->moments[k] >= 0 && strip->moments[k] > before && isfinite(strip->moments[k])))
+            return pbd_error(PBD_BAD_INPUT, "%s: strips[%u]: moments must ascend from 0 s on: %g s", file->shown_as, i,
+                             strip->moments[k]);
+    }
+    if (!strip->colour || pbd_colour_named(strip->colour) >= 0) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "%s: strips[%u]: unknown colour '%.40s'; `pbdbench run --help` lists them",
+                     file->shown_as, i, strip->colour);
+}
+
 static pbd_status check_claim(const pbd_figure_file *file, const char *const *groups, unsigned i) {
     const pbd_claim *claim = &file->claims[i];
     for (unsigned k = 0; k < i; k++)
@@ -187,6 +218,7 @@ static pbd_status check_figure(const pbd_figure_file *file, const char *id) {
     if (!(file->seconds >= 0 && isfinite(file->seconds)) || !(file->memory_mib >= 0 && isfinite(file->memory_mib)))
         return pbd_error(PBD_BAD_INPUT, "%s: seconds and memory_mib must not be negative", file->shown_as);
     PBD_TRY(check_data_and_plots(file));
+    for (unsigned i = 0; i < file->strips_count; i++) PBD_TRY(check_strip(file, i));
     return check_claims(file);
 }
 

@@ -29,6 +29,15 @@ typedef struct pbd_data_query {
     char *name, *sql;
 } pbd_data_query;
 
+/* Rendered states of the runs of a query, which has the columns run_id and caption and at most 6 rows: one row of
+ * pictures each. The picture is FIGURE-NAME.png. */
+typedef struct pbd_strip {
+    char *name, *sql;
+    double *moments; /* s, ascending, at most 8 */
+    unsigned moments_count;
+    char *colour; /* as `run --colour`; NULL: auto */
+} pbd_strip;
+
 /* One checkable sentence of a paper. */
 typedef struct pbd_claim {
     char *id, *says;
@@ -47,6 +56,8 @@ typedef struct pbd_figure_file {
     unsigned data_count;
     char **plots; /* file names that plot.gp writes */
     unsigned plots_count;
+    pbd_strip *strips;
+    unsigned strips_count;
     pbd_claim *claims;
     unsigned claims_count;
     char *shown_as; /* the file's name for messages */

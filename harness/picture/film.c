@@ -14,7 +14,7 @@
 #include "harness/process/interrupt.h"
 #include "harness/process/progress.h"
 
-enum { RATE = 25, HEIGHT = 720, SEEN = 50 /* states whose colours set the scale */ };
+enum { RATE = 25, HEIGHT = 720 };
 /* pixels, of each side, by their number */
 static const int widths[FILM_MOST_SIDES + 1] = {0, 1280, 960, 640, 480};
 
@@ -44,77 +44,8 @@ pbd_status pbd_film_check(const char *path) {
 
 static double interval_of(const pbd_film_plan *plan) { return 1 / (RATE * (plan->slow > 0 ? plan->slow : 1)); }
 
-/* Velocities too where others are kept, so that a refusal names speed among the colours that there are. */
 pbd_spool_plan pbd_film_spooling(const pbd_film_plan *plan, int file) {
-    const unsigned fields = pbd_colour_fields(plan->album.colour);
-    return (pbd_spool_plan){
-        .file = file, .interval = interval_of(plan), .fields = fields ? fields | 1u << PBD_VELOCITIES : 0};
-}
-
-/* ---- States ------------------------------------------------------------------------------------------------------ */
-
-/* A side as it is drawn. */
-typedef struct take {
-    const pbd_film_side *of;
-    pbd_album album;
-    double *field[4]; /* position, velocity, gradient, pressure; NULL: not kept */
-    size_t drawn;     /* state of `image`; SIZE_MAX: none */
-    pbd_image image;
-} take;
-
-static const struct {
-    pbd_field field;
-    size_t width;
-} kept[4] = {{PBD_POSITIONS, 3}, {PBD_VELOCITIES, 3}, {PBD_DEFORMATION_GRADIENTS, 9}, {PBD_PRESSURES, 1}};
-
-static void close_take(take *t) {
-    pbd_album_close(&t->album);
-    pbd_image_free(&t->image);
-    for (int k = 0; k < 4; k++) free(t->field[k]);
-}
-
-static pbd_status read_back(take *t, size_t index, pbd_seen_state *out) {
-    for (int k = 0; k < 4; k++)
-        if (t->field[k]) PBD_TRY(pbd_spool_read(t->of->spool, index, kept[k].field, t->field[k]));
-    *out = (pbd_seen_state){pbd_spool_time(t->of->spool, index), t->field[0], t->field[1], t->field[2], t->field[3]};
-    return pbd_ok();
-}
-
-static pbd_status open_take(const pbd_film_plan *plan, const pbd_film_side *side, int width, take *t) {
-    pbd_album_plan album = plan->album;
-    pbd_seen_state state;
-    const unsigned fields = pbd_film_spooling(plan, 0).fields | 1u << PBD_POSITIONS;
-    album.width = width;
-    *t = (take){.of = side, .drawn = SIZE_MAX};
-    for (int k = 0; k < 4; k++)
-        if (fields >> kept[k].field & 1 && (k == 0 || pbd_spool_has(side->spool, kept[k].field)))
-            PBD_TRY_NEW(t->field[k], kept[k].width * side->scene->particles.count);
-    PBD_TRY(read_back(t, 0, &state));
-    return pbd_album_open(side->scene, side->method, &album, &state, &t->album);
-}
-
-static pbd_status see_all(take *t) {
-    const size_t states = pbd_spool_states(t->of->spool);
-    const size_t stride = pbd_colour_has_scale(t->album.colour) ? states / SEEN + 1 : 1;
-    for (size_t i = 0; i < states; i++) {
-        pbd_seen_state state;
-        if (i % stride != 0 && i + 1 != states) continue;
-        PBD_TRY(read_back(t, i, &state));
-        PBD_TRY(pbd_album_see(&t->album, &state));
-    }
-    return pbd_ok();
-}
-
-/* The last state at or before a time. */
-static pbd_status draw_at(take *t, double time) {
-    size_t at = t->drawn == SIZE_MAX ? 0 : t->drawn;
-    pbd_seen_state state;
-    while (at + 1 < pbd_spool_states(t->of->spool) && pbd_spool_time(t->of->spool, at + 1) <= time) at++;
-    if (at == t->drawn) return pbd_ok();
-    t->drawn = at;
-    pbd_image_free(&t->image);
-    PBD_TRY(read_back(t, at, &state));
-    return pbd_album_draw(&t->album, &state, &t->image);
+    return (pbd_spool_plan){.file = file, .interval = interval_of(plan), .fields = pbd_take_fields(plan->album.colour)};
 }
 
 /* ---- What stands below the pictures ------------------------------------------------------------------------------ */
@@ -123,20 +54,20 @@ enum { CAPTION = 40, LEGEND = 60 /* pixels */ };
 
 typedef struct sides {
     const pbd_film_plan *plan;
-    take take[FILM_MOST_SIDES];
+    pbd_take take[FILM_MOST_SIDES];
     size_t count;
     int width;       /* of each, pixels */
     pbd_image strip; /* below them; of no height where nothing is to be said */
 } sides;
 
 static void close_sides(sides *s) {
-    for (size_t i = 0; i < s->count; i++) close_take(&s->take[i]);
+    for (size_t i = 0; i < s->count; i++) pbd_take_close(&s->take[i]);
     pbd_image_free(&s->strip);
 }
 
 static int strip_height(const sides *s) {
     bool captions = false;
-    for (size_t i = 0; i < s->count; i++) captions |= s->take[i].of->caption != NULL;
+    for (size_t i = 0; i < s->count; i++) captions |= s->take[i].of.caption != NULL;
     return (captions ? CAPTION : 0) + (pbd_colour_has_scale(s->take[0].album.colour) ? LEGEND : 0);
 }
 
@@ -144,7 +75,7 @@ static pbd_status list_captions(const sides *s, const char *path) {
     FILE *file = fopen(path, "w");
     if (!file) return pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
     for (size_t i = 0; i < s->count; i++)
-        fprintf(file, "%zu\t%s\n", i, s->take[i].of->caption ? s->take[i].of->caption : "");
+        fprintf(file, "%zu\t%s\n", i, s->take[i].of.caption ? s->take[i].of.caption : "");
     const bool bad = ferror(file) != 0;
     if (fclose(file) == 0 && !bad) return pbd_ok();
     return pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
@@ -210,7 +141,7 @@ static void join_frame(const sides *s, pbd_image *frame) {
 static double end_of(const sides *s) {
     double end = 0;
     for (size_t i = 0; i < s->count; i++) {
-        pbd_spool *spool = s->take[i].of->spool;
+        pbd_spool *spool = s->take[i].of.spool;
         end = fmax(end, pbd_spool_time(spool, pbd_spool_states(spool) - 1));
     }
     return end;
@@ -225,7 +156,7 @@ static pbd_status draw_frames(sides *s, pbd_image *frame, int socket) {
     pbd_progress_begin(&progress, s->plan->quiet);
     for (size_t k = 0; k < frames && status.code == PBD_OK; k++) {
         for (size_t i = 0; i < s->count && status.code == PBD_OK; i++)
-            status = draw_at(&s->take[i], ((double)k + 1e-6) * interval);
+            status = pbd_take_draw(&s->take[i], ((double)k + 1e-6) * interval);
         if (status.code == PBD_OK) join_frame(s, frame);
         if (status.code == PBD_OK && !send_image(socket, frame)) break;
         pbd_progress_show(&progress, k + 1, frames, true, "frames of the film");
@@ -276,13 +207,15 @@ static pbd_status shoot(sides *s) {
     return pbd_error(PBD_FAILED, "ffmpeg wrote no film '%.200s' (exit %d): %s", s->plan->path, child.code, said);
 }
 
-pbd_status pbd_film_draw(const pbd_film_plan *plan, const pbd_film_side *side, size_t count) {
+pbd_status pbd_film_draw(const pbd_film_plan *plan, const pbd_take_of *side, size_t count) {
     sides s PBD_CLEANUP(close_sides) = {.plan = plan, .width = widths[count]};
     pbd_album *album[FILM_MOST_SIDES];
+    pbd_album_plan look = plan->album;
+    look.width = s.width;
     for (size_t i = 0; i < count; i++) {
-        take *t = &s.take[s.count++];
-        PBD_TRY(open_take(plan, &side[i], s.width, t));
-        PBD_TRY(see_all(t));
+        pbd_take *t = &s.take[s.count++];
+        PBD_TRY(pbd_take_open(&side[i], &look, t));
+        PBD_TRY(pbd_take_see(t));
         album[i] = &t->album;
     }
     PBD_TRY(pbd_album_share(album, count, HEIGHT - strip_height(&s)));
@@ -352,6 +285,6 @@ pbd_status pbd_film_keep(pbd_film *f, const void *state) {
 }
 
 pbd_status pbd_film_write(pbd_film *f) {
-    const pbd_film_side side = {f->scene, f->method, f->spool, NULL};
+    const pbd_take_of side = {f->scene, f->method, f->spool, NULL};
     return pbd_spool_states(f->spool) > 0 ? pbd_film_draw(&f->plan, &side, 1) : pbd_ok();
 }

@@ -4,8 +4,7 @@
 #ifndef PBD_FILM_H
 #define PBD_FILM_H
 
-#include "harness/picture/album.h"
-#include "harness/picture/spool.h"
+#include "harness/picture/take.h"
 
 typedef struct pbd_film_plan {
     const char *path;     /* .mp4, .webm or .gif; NULL: no film */
@@ -19,20 +18,12 @@ pbd_status pbd_film_check(const char *path);
 /* What is kept for a film: the first state at or after each frame's time. `file`: see pbd_spool_plan. */
 pbd_spool_plan pbd_film_spooling(const pbd_film_plan *plan, int file);
 
-/* A run of a film. */
-typedef struct pbd_film_side {
-    const pbd_scene *scene;
-    const pbd_method *method;
-    pbd_spool *spool;
-    const char *caption; /* written below; NULL: none */
-} pbd_film_side;
-
 enum { FILM_MOST_SIDES = 4 };
 
 /* PBD_BAD_INPUT for a scene that does not move. */
 pbd_status pbd_film_can_move(const pbd_scene *scene);
 /* Draws it from spools that hold a state each. PBD_FAILED with what ffmpeg said. */
-pbd_status pbd_film_draw(const pbd_film_plan *plan, const pbd_film_side *side, size_t sides);
+pbd_status pbd_film_draw(const pbd_film_plan *plan, const pbd_take_of *side, size_t sides);
 
 /* ---- Of a run that is made now ----------------------------------------------------------------------------------- */
 

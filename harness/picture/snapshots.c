@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "harness/exec/arena.h"
-#include "harness/files/gnuplot.h"
 #include "harness/files/paths.h"
 #include "harness/picture/ply.h"
+#include "harness/picture/sheet.h"
 #include "harness/picture/vtk.h"
 
 enum { PICTURE_WIDTH = 800, SHEET_PANELS = 12 };
@@ -292,65 +292,25 @@ static pbd_status write_state(const pbd_snapshots *s, size_t index, pbd_album *a
 /* ---- The sheet --------------------------------------------------------------------------------------------------- */
 
 /* How a state is called under its picture. */
-static void caption(const pbd_snapshots *s, size_t index, char out[60]) {
+static void caption(const pbd_snapshots *s, size_t index, pbd_sheet_panel *out) {
     const double end = s->state[s->states - 1].time;
     if (end > 0)
-        snprintf(out, 60, "t = %.4g s", s->state[index].time);
+        snprintf(out->caption, sizeof out->caption, "t = %.4g s", s->state[index].time);
     else
-        snprintf(out, 60, "%s", s->state[index].step == 0 ? "at the start" : "at the end");
+        snprintf(out->caption, sizeof out->caption, "%s", s->state[index].step == 0 ? "at the start" : "at the end");
 }
 
-/* Rows of a picture's file and its caption: all of them, or as many as a sheet holds, evenly spread. */
-static pbd_status list_panels(const pbd_snapshots *s, const char *path, size_t *panels) {
-    FILE *file = fopen(path, "w");
-    if (!file) return pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
-    *panels = s->states < SHEET_PANELS ? s->states : SHEET_PANELS;
-    for (size_t i = 0; i < *panels; i++) {
-        const size_t index =
-            *panels < 2 ? 0 : (size_t)lround((double)i * (double)(s->states - 1) / (double)(*panels - 1));
-        char text[60];
-        caption(s, index, text);
-        fprintf(file, "state_%03zu.png\t%s\n", index, text);
-    }
-    const bool bad = ferror(file) != 0;
-    if (fclose(file) == 0 && !bad) return pbd_ok();
-    return pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
-}
-
+/* All pictures, or as many as a sheet holds, evenly spread. */
 static pbd_status draw_sheet(const pbd_snapshots *s, const pbd_album *a) {
-    char list[4096], target[4096], palette[400], width[20], height[20], least[40], scale[40], grid[40], count[20];
-    char *output PBD_CLEANUP(pbd_free_memory) = NULL;
-    size_t panels = 0;
-    snprintf(list, sizeof list, "%s/sheet.tsv", s->plan.folder);
-    snprintf(target, sizeof target, "%s/sheet.png", s->plan.folder);
-    pbd_status status = list_panels(s, list, &panels);
-    pbd_album_spell_palette(palette, sizeof palette);
-    snprintf(count, sizeof count, "%zu", panels);
-    snprintf(width, sizeof width, "%d", s->plan.album.width);
-    snprintf(height, sizeof height, "%d", a->height);
-    snprintf(least, sizeof least, "%.6e", a->scale_low); /* gnuplot reads 1e-9 as 1 */
-    snprintf(scale, sizeof scale, "%.6e", a->scale_high);
-    snprintf(grid, sizeof grid, "%g", a->camera.grid);
-    const pbd_gnuplot_variable variable[] = {
-        {"folder", s->plan.folder},
-        {"list", list},
-        {"count", count},
-        {"width", width},
-        {"height", height},
-        {"least", least},
-        {"scale", scale},
-        {"label", pbd_colour_has_scale(a->colour) ? pbd_colour_label(a->colour) : ""},
-        {"grid", grid},
-        {"colours", palette},
-        {"target", target}};
-    if (status.code == PBD_OK) {
-        remove(target);
-        status = pbd_gnuplot("snapshots.gp", variable, sizeof variable / sizeof *variable, &output);
-        if (status.code == PBD_BAD_INPUT)
-            status = pbd_error(PBD_FAILED, "%.150s: %.200s", status.text, output ? output : "");
+    pbd_sheet_panel panel[SHEET_PANELS];
+    const size_t panels = s->states < SHEET_PANELS ? s->states : SHEET_PANELS;
+    for (size_t i = 0; i < panels; i++) {
+        const size_t index =
+            panels < 2 ? 0 : (size_t)lround((double)i * (double)(s->states - 1) / (double)(panels - 1));
+        snprintf(panel[i].picture, sizeof panel[i].picture, "state_%03zu.png", index);
+        caption(s, index, &panel[i]);
     }
-    remove(list);
-    return status;
+    return pbd_sheet_draw(s->plan.folder, "sheet.png", panel, panels, 0, a);
 }
 
 static pbd_status write_all(const pbd_snapshots *s, pbd_album *a) {

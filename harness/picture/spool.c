@@ -34,6 +34,8 @@ struct pbd_spool {
     spool_head head;
     const pbd_scene *scene; /* while it is written; likewise method, interval */
     const pbd_method *method;
+    const double *moment;
+    size_t moments;
     double interval, time; /* time and step: noted last */
     long step, stride;     /* without an interval every stride-th step is kept */
     spool_state *state;
@@ -156,6 +158,8 @@ pbd_status pbd_spool_begin(const pbd_spool_plan *plan, const pbd_scene *scene, c
     pbd_spool *s = calloc(1, sizeof *s);
     if (!s) return pbd_no_memory();
     *s = (pbd_spool){.file = plan->file, .scene = scene, .method = method, .interval = plan->interval, .stride = 1};
+    s->moment = plan->moment;
+    s->moments = moves ? plan->moments : 0;
     s->head = (spool_head){scene->particles.count, plan->fields | 1u << PBD_POSITIONS, 0};
     if (!(s->interval > 0) && moves) s->interval = scene->duration / (plan->frames > 1 ? plan->frames - 1 : 1);
     if (!moves) s->head.frames = plan->frames > 3 ? plan->frames : 3;
@@ -167,9 +171,18 @@ pbd_status pbd_spool_begin(const pbd_spool_plan *plan, const pbd_scene *scene, c
     return status;
 }
 
+/* How many moments are reached at a time (s). */
+static size_t moments_until(const pbd_spool *s, double time) {
+    size_t reached = 0;
+    while (reached < s->moments && s->moment[reached] <= time * (1 + 1e-9)) reached++;
+    return reached;
+}
+
 bool pbd_spool_wants(pbd_spool *s, double time, long step) {
     s->time = time;
     s->step = step;
+    if (s->moments > 0)
+        return moments_until(s, time) > (s->states ? moments_until(s, s->state[s->states - 1].time) : 0);
     if (s->states == 0) return true;
     if (s->head.frames > 0) return step % s->stride == 0;
     return floor(time / s->interval + 1e-6) > floor(s->state[s->states - 1].time / s->interval + 1e-6);
@@ -207,6 +220,7 @@ pbd_status pbd_spool_keep(pbd_spool *s, const void *state) { return keep_state(s
 pbd_status pbd_spool_end(pbd_spool *s, const void *state) {
     if (s->states == 0 || s->scene->solved) return keep_state(s, state, true);
     const spool_state *last = &s->state[s->states - 1];
+    if (s->moments > 0 && moments_until(s, last->time) == s->moments) return pbd_ok();
     const bool is_near = last->step == s->step || s->time - last->time < 0.5 * s->interval;
     return is_near ? pbd_ok() : keep_state(s, state, true);
 }

@@ -7,10 +7,13 @@
 
 #include "methods/method.h"
 
-/* Which states are kept. With an interval the first at or after each multiple of it; else `frames` of them, evenly over
- * the duration; of a scene without a duration at least half as many and at most as many, evenly over the steps. */
+/* Which states are kept. With moments the first at or after each of them; with an interval the first at or after each
+ * multiple of it; else `frames` of them, evenly over the duration. Of a scene without a duration at least half as many
+ * and at most as many, evenly over the steps. The state at the end is kept too, unless it is after the last moment. */
 typedef struct pbd_spool_plan {
-    int file;        /* of pbd_spool_file; 0: nothing is kept */
+    int file;             /* of pbd_spool_file; 0: nothing is kept */
+    const double *moment; /* moments, s, ascending; borrowed */
+    size_t moments;
     double interval; /* s; 0: by `frames` */
     int frames;
     unsigned fields; /* bits 1 << pbd_field of what is kept beside positions, if the method has it: velocities,

@@ -8,6 +8,7 @@
 #include "harness/figure/figure_data.h"
 #include "harness/figure/figure_draw.h"
 #include "harness/figure/figure_plan.h"
+#include "harness/figure/figure_strips.h"
 #include "harness/files/paths.h"
 #include "harness/report/report.h"
 
@@ -147,6 +148,21 @@ static pbd_status embed(report *r, const report_figure *f, const char *folder) {
     return pbd_ok();
 }
 
+/* Strips are drawn by `reproduce` alone, since their runs are made again; those that are there are shown. */
+static pbd_status embed_strips(report *r, const report_figure *f, const char *folder) {
+    for (unsigned i = 0; i < f->file->strips_count; i++) {
+        pbd_arena a PBD_ARENA;
+        struct stat about;
+        const char *path = pbd_figure_strip_path(f->file, &f->file->strips[i], folder, &a);
+        const char *alt = pbd_new_format(&a, "Rendered states: %s", f->file->title);
+        PBD_TRY(pbd_arena_check(&a));
+        if (stat(path, &about) != 0 || !newer_than_file(&about, f->file->figure, "figure.yaml")) continue;
+        const pbd_status status = html_png(&r->html, path, alt);
+        if (status.code != PBD_OK) write_note(r, f, status.text);
+    }
+    return pbd_ok();
+}
+
 pbd_status report_picture(report *r, report_figure *f) {
     pbd_arena a PBD_ARENA;
     if (f->file->plots_count == 0) return pbd_ok();
@@ -159,7 +175,10 @@ pbd_status report_picture(report *r, report_figure *f) {
         status = r->pictures == REPORT_PICTURES_ALL
                      ? draw(r, f, folder)
                      : pbd_error(PBD_BAD_INPUT, "No picture newer than its runs has been drawn.");
-    if (status.code == PBD_OK) return embed(r, f, folder);
+    if (status.code == PBD_OK) {
+        PBD_TRY(embed(r, f, folder));
+        return embed_strips(r, f, folder);
+    }
     write_note(r, f, status.text);
     return status.code == PBD_FAILED ? status : pbd_ok();
 }

@@ -144,7 +144,7 @@ static pbd_status make_runs(const film_options *o, const pbd_film_plan *plan, fi
 }
 
 static pbd_status make_film(const film_options *o, const char *path, filmed_runs *runs) {
-    pbd_film_side side[FILM_MOST_SIDES];
+    pbd_take_of side[FILM_MOST_SIDES];
     const pbd_film_plan plan = {
         .path = path,
         .slow = o->slow,
@@ -157,8 +157,8 @@ static pbd_status make_film(const film_options *o, const char *path, filmed_runs
     PBD_TRY(make_runs(o, &plan, runs));
     for (size_t i = 0; i < runs->count; i++) {
         const pbd_kept_run *kept = &runs->again[i].kept;
-        side[i] = (pbd_film_side){&kept->setup.scene, pbd_cell_method(kept->cell), kept->spool,
-                                  runs->caption[i] ? runs->caption[i] + 1 : NULL};
+        side[i] = (pbd_take_of){&kept->setup.scene, pbd_cell_method(kept->cell), kept->spool,
+                                runs->caption[i] ? runs->caption[i] + 1 : NULL};
     }
     PBD_TRY(pbd_film_draw(&plan, side, runs->count));
     if (!o->quiet) printf("%s\n", path);

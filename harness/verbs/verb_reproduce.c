@@ -12,12 +12,13 @@
 #include "harness/figure/figure_draw.h"
 #include "harness/figure/figure_plan.h"
 #include "harness/figure/figure_report.h"
+#include "harness/figure/figure_strips.h"
 #include "harness/figure/figures.h"
 #include "harness/verbs/cli.h"
 
 typedef struct reproduce_options {
     const char *db, *out;
-    bool quick, dry_run, again, accept, json, quiet;
+    bool quick, dry_run, again, accept, no_strips, json, quiet;
     pbd_report_style style;
 } reproduce_options;
 
@@ -49,6 +50,9 @@ static const pbd_option table[] = {
                  "only lists the runs it would make, with estimated time and memory"),
     PBD_OPT_FLAG(reproduce_options, accept, "accept", 0, "writes the verdicts to plots/FIGURE/verdicts.csv"),
     PBD_OPT_FLAG(reproduce_options, again, "again", 0, "repeats runs that are already stored"),
+    PBD_OPT_FLAG(reproduce_options, no_strips, "no-strips", 0,
+                 "leaves out the strips of rendered bodies, whose runs are made again\n"
+                 "for them, unless they are drawn already"),
     PBD_OPT_TEXT(reproduce_options, out, "out", 'o', "DIR", PBD_WORDS_FOLDERS,
                  "pictures and their data; default results/plots"),
     PBD_OPTION_DB(reproduce_options),
@@ -180,6 +184,8 @@ static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_
     if (!quick) PBD_TRY(pbd_claims_store(j->file, claims, s->store));
     if (!quick) PBD_TRY(pbd_claims_compare(j->file, claims));
     pbd_status status = pbd_figure_draw(j->file, s->store, out, quick, drawing);
+    if (status.code == PBD_OK && !s->options.no_strips)
+        status = pbd_figure_strips(j->file, s->store, out, s->progress.on, drawing);
     /* Ctrl-C reaches gnuplot too: its end is no fault of the script. */
     return pbd_interrupted() ? interrupted() : status;
 }
