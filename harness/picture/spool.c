@@ -161,7 +161,8 @@ pbd_status pbd_spool_begin(const pbd_spool_plan *plan, const pbd_scene *scene, c
     s->moment = plan->moment;
     s->moments = moves ? plan->moments : 0;
     s->head = (spool_head){scene->particles.count, plan->fields | 1u << PBD_POSITIONS, 0};
-    if (!(s->interval > 0) && moves) s->interval = scene->duration / (plan->frames > 1 ? plan->frames - 1 : 1);
+    if (!(s->interval > 0) && moves && s->moments == 0)
+        s->interval = scene->duration / (plan->frames > 1 ? plan->frames - 1 : 1);
     if (!moves) s->head.frames = plan->frames > 3 ? plan->frames : 3;
     const pbd_status status = take_rows(s);
     if (status.code == PBD_OK)
