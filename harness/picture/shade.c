@@ -210,10 +210,11 @@ static colour ground_at(const painter *p, int x, int y, float open, float light)
     const raster *r = p->r;
     const float s = (float)r->samples, u = s * ((float)x + 0.5f), v = s * ((float)y + 0.5f);
     const vector at = place_of(r, u, v, ground_depth(p, u, v));
+    const float there = ground_there(p, at);
+    if (!(there > 0)) return (colour){1, 1, 1};
     const float wide = 0.5f * s / r->per_metre;
     const float line = larger(on_grid(at.x - p->ground_x, p->grid, wide),
                               on_grid(at.y - p->ground_y, p->grid, wide / fabsf(r->towards.z)));
-    const float there = ground_there(p, at);
     const float tone = (0.52f * open + 0.48f * light) * (1 - 0.13f * line);
     const colour lit = {0.90f * tone, 0.905f * tone, 0.915f * tone};
     return sum(scaled(lit, there), scaled((colour){1, 1, 1}, 1 - there));
