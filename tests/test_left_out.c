@@ -141,7 +141,7 @@ static void test_what_was_accepted_stands(void **state) {
     answer = tell("reproduce", "tiny-gpu", "--accept", DB("accept.db"));
     expect_code(answer, 0);
     char *verdicts = read_text(in_workplace("plots/tiny-gpu/verdicts.csv"));
-    assert_string_equal(verdicts, "claim,verdict\n\"c.here\",\"reproduced\"\n\"c.there\",\"partly\"\n");
+    assert_string_equal(verdicts, "claim,reading,verdict\n\"c.here\",,\"reproduced\"\n\"c.there\",,\"partly\"\n");
     free(verdicts);
     forget(&answer);
     answer = tell("reproduce", "tiny-gpu", DB("accept.db"));

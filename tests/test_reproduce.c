@@ -176,7 +176,7 @@ static void test_accepted_verdicts_are_held_to(void **state) {
     expect_verdicts(TWO "tiny-fig1.no_row,perhaps\n", 2, "'perhaps' is not a verdict");
     expect_verdicts(TWO "tiny-fig1.no_row,not_run\ntiny-fig1.holds,reproduced\n", 2,
                     "'tiny-fig1.holds' has two verdicts");
-    expect_verdicts("claim,words\na,b\n", 2, "expected the columns claim and verdict");
+    expect_verdicts("claim,words\na,b\n", 2, "expected the columns claim, reading and verdict");
     expect_verdicts("claim,verdict\na\n", 2, "verdicts.csv: line 2: 1 fields");
 
     answer = tell("reproduce", "tiny-fig1", "-q", DB("accept.db"), "--accept");

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/figure/bounds.h"
 #include "harness/figure/figure_data.h"
 #include "harness/figure/figure_plan.h"
 #include "harness/files/csv_file.h"
@@ -106,39 +107,105 @@ static int column_named(sqlite3_stmt *row, const char *name) {
     return -1;
 }
 
-static pbd_status read_row(sqlite3_stmt *row, const char *where, pbd_arena *owned, pbd_claim_result *r) {
-    int verdict = column_named(row, "verdict"), value = column_named(row, "value"), note = column_named(row, "note");
-    if (verdict < 0) return pbd_error(PBD_BAD_INPUT, "%s: the query has no column `verdict`", where);
-    const char *word = (const char *)sqlite3_column_text(row, verdict);
-    if (word && !is_verdict(word))
-        return pbd_error(PBD_BAD_INPUT, "%s: verdict '%.40s'; expected reproduced, partly, not_reproduced or not_run",
-                         where, word);
-    snprintf(r->verdict, sizeof r->verdict, "%s", word ? word : not_run);
-    int kind = value >= 0 ? sqlite3_column_type(row, value) : SQLITE_NULL;
+static pbd_status read_value(sqlite3_stmt *row, const char *where, double *out) {
+    const int value = column_named(row, "value"), kind = value >= 0 ? sqlite3_column_type(row, value) : SQLITE_NULL;
+    *out = NAN;
     if (kind == SQLITE_TEXT || kind == SQLITE_BLOB)
         return pbd_error(PBD_BAD_INPUT, "%s: value '%.40s'; expected a number or NULL", where,
                          (const char *)sqlite3_column_text(row, value));
-    if (kind != SQLITE_NULL) r->value = sqlite3_column_double(row, value);
-    const char *says = note >= 0 ? (const char *)sqlite3_column_text(row, note) : NULL;
-    if (says && *says) r->note = pbd_new_text(owned, says);
+    if (kind != SQLITE_NULL) *out = sqlite3_column_double(row, value);
+    return pbd_ok();
+}
+
+/* The bounds were checked when the file was read. */
+static const char *verdict_of(const pbd_claim *claim, double value) {
+    pbd_bounds bounds;
+    if (isnan(value)) return not_run;
+    if (pbd_bounds_parse(claim->reproduced, &bounds).code == PBD_OK && pbd_bounds_hold(&bounds, value))
+        return "reproduced";
+    if (claim->partly && pbd_bounds_parse(claim->partly, &bounds).code == PBD_OK && pbd_bounds_hold(&bounds, value))
+        return "partly";
+    return "not_reproduced";
+}
+
+/* The verdict of a claim without bounds is its query's. */
+static pbd_status read_verdict(sqlite3_stmt *row, const char *where, const char **out) {
+    const int verdict = column_named(row, "verdict");
+    if (verdict < 0) return pbd_error(PBD_BAD_INPUT, "%s: the query has no column `verdict`", where);
+    const char *word = (const char *)sqlite3_column_text(row, verdict);
+    *out = word ? word : not_run;
+    if (is_verdict(*out)) return pbd_ok();
+    return pbd_error(PBD_BAD_INPUT, "%s: verdict '%.40s'; expected reproduced, partly, not_reproduced or not_run",
+                     where, word);
+}
+
+static pbd_status add_reading(sqlite3_stmt *row, const char *where, double value, const char *verdict, pbd_arena *owned,
+                              pbd_claim_result *r) {
+    const int column = column_named(row, "reading");
+    const char *name = column >= 0 ? (const char *)sqlite3_column_text(row, column) : NULL;
+    if (column < 0) return pbd_ok();
+    if (!name || !*name) return pbd_error(PBD_BAD_INPUT, "%s: a row without the name of its reading", where);
+    for (size_t i = 0; i < r->readings; i++)
+        if (strcmp(r->reading[i].name, name) == 0)
+            return pbd_error(PBD_BAD_INPUT, "%s: two rows of the reading '%.80s'", where, name);
+    if (!pbd_arena_more(owned, &r->reading, r->readings, sizeof *r->reading)) return pbd_arena_check(owned);
+    pbd_claim_reading *reading = &r->reading[r->readings++];
+    *reading = (pbd_claim_reading){.name = pbd_new_text(owned, name), .value = value};
+    snprintf(reading->verdict, sizeof reading->verdict, "%s", verdict);
     return pbd_arena_check(owned);
+}
+
+static size_t rank_of(const char *verdict) {
+    size_t rank = 0;
+    while (rank < VERDICTS && strcmp(verdict, verdicts[rank]) != 0) rank++;
+    return rank;
+}
+
+/* The claim's own verdict and value are the first row's, or those of the worst or the best reading. */
+static void take_row(pbd_claim_result *r, bool first, double value, const char *verdict) {
+    const bool worse = rank_of(verdict) > rank_of(r->verdict), better = rank_of(verdict) < rank_of(r->verdict);
+    const char *rule = r->claim->rule ? r->claim->rule : "first";
+    if (!first && !(strcmp(rule, "all") == 0 && worse) && !(strcmp(rule, "any") == 0 && better)) return;
+    snprintf(r->verdict, sizeof r->verdict, "%s", verdict);
+    r->value = value;
+}
+
+static pbd_status read_row(sqlite3_stmt *row, const char *where, bool first, pbd_arena *owned, pbd_claim_result *r) {
+    const int note = column_named(row, "note");
+    const char *verdict = not_run, *says = note >= 0 ? (const char *)sqlite3_column_text(row, note) : NULL;
+    double value;
+    PBD_TRY(read_value(row, where, &value));
+    if (r->claim->reproduced)
+        verdict = verdict_of(r->claim, value);
+    else
+        PBD_TRY(read_verdict(row, where, &verdict));
+    PBD_TRY(add_reading(row, where, value, verdict, owned, r));
+    take_row(r, first, value, verdict);
+    if (says && *says) r->note = r->note ? pbd_new_format(owned, "%s; %s", r->note, says) : pbd_new_text(owned, says);
+    return pbd_arena_check(owned);
+}
+
+static pbd_status read_rows(sqlite3 *sql, sqlite3_stmt *query, const char *where, pbd_arena *owned,
+                            pbd_claim_result *r) {
+    const bool many = column_named(query, "reading") >= 0;
+    for (size_t rows = 0;; rows++) {
+        bool row;
+        PBD_TRY(pbd_query_next(sql, query, where, &row));
+        if (!row) return pbd_ok();
+        if (rows > 0 && !many)
+            return pbd_error(PBD_BAD_INPUT, "%s: the query gives more than one row, and has no column `reading`",
+                             where);
+        PBD_TRY(read_row(query, where, rows == 0, owned, r));
+    }
 }
 
 static pbd_status ask(const pbd_figure_file *file, sqlite3 *sql, pbd_arena *owned, pbd_claim_result *r) {
     char where[300];
-    bool row, more = false;
     sqlite3_stmt *query;
     snprintf(where, sizeof where, "%s, claim '%s'", file->shown_as, r->claim->id);
+    snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
     PBD_TRY(pbd_figure_query(file, sql, r->claim->sql, where, &query));
-    pbd_status status = pbd_query_next(sql, query, where, &row);
-    if (status.code == PBD_OK && row) {
-        status = read_row(query, where, owned, r);
-        if (status.code == PBD_OK) status = pbd_query_next(sql, query, where, &more);
-        if (status.code == PBD_OK && more)
-            status = pbd_error(PBD_BAD_INPUT, "%s: the query gives more than one row", where);
-    } else if (status.code == PBD_OK) {
-        snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
-    }
+    const pbd_status status = read_rows(sql, query, where, owned, r);
     pbd_query_end(sql, query);
     return status;
 }
@@ -176,37 +243,60 @@ void pbd_claims_free(pbd_claim_results *results) {
 
 /* ---- What was accepted ------------------------------------------------------------------------------------------- */
 
-static pbd_status note_stale(pbd_claim_results *results, const char *id) {
+static pbd_status note_stale(pbd_claim_results *results, const char *id, const char *reading) {
     if (!pbd_arena_more(&results->owned, &results->stale, results->stales, sizeof *results->stale))
         return pbd_arena_check(&results->owned);
-    snprintf(results->stale[results->stales++], sizeof *results->stale, "%s", id);
+    snprintf(results->stale[results->stales++], sizeof *results->stale, "%.60s%s%.30s%s", id, *reading ? " (" : "",
+             reading, *reading ? ")" : "");
     return pbd_ok();
 }
 
+/* Of a claim that is left out no reading is known. */
+static bool is_left_out(const pbd_claim_results *results, const char *id) {
+    for (size_t i = 0; i < results->count; i++)
+        if (strcmp(results->item[i].claim->id, id) == 0) return results->item[i].left_out;
+    return false;
+}
+
+/* Where a line of verdicts.csv belongs: a claim's own verdict, or that of a reading. NULL: nowhere any more. */
+static char *accepted_of(pbd_claim_results *results, const char *id, const char *reading) {
+    size_t i = 0, k = 0;
+    while (i < results->count && strcmp(results->item[i].claim->id, id) != 0) i++;
+    if (i == results->count) return NULL;
+    pbd_claim_result *r = &results->item[i];
+    if (!*reading) return r->accepted;
+    while (k < r->readings && strcmp(r->reading[k].name, reading) != 0) k++;
+    return k < r->readings ? r->reading[k].accepted : NULL;
+}
+
 static pbd_status take_accepted(const pbd_csv *csv, const char *shown_as, pbd_claim_results *results) {
-    size_t claim = pbd_csv_column(csv, "claim"), verdict = pbd_csv_column(csv, "verdict");
+    const size_t claim = pbd_csv_column(csv, "claim"), verdict = pbd_csv_column(csv, "verdict");
+    const size_t reading = pbd_csv_column(csv, "reading");
     if (claim == csv->columns || verdict == csv->columns)
-        return pbd_error(PBD_BAD_INPUT, "%s: expected the columns claim and verdict", shown_as);
+        return pbd_error(PBD_BAD_INPUT, "%s: expected the columns claim, reading and verdict", shown_as);
     for (size_t r = 0; r < csv->rows; r++) {
-        const char *id = csv->field[r * csv->columns + claim], *word = csv->field[r * csv->columns + verdict];
+        char *const *field = &csv->field[r * csv->columns];
+        const char *id = field[claim], *word = field[verdict], *name = reading < csv->columns ? field[reading] : "";
         if (!is_verdict(word))
             return pbd_error(PBD_BAD_INPUT,
                              "%s: claim '%.80s': '%.40s' is not a verdict; expected reproduced, partly, "
                              "not_reproduced or not_run",
                              shown_as, id, word);
-        size_t i = 0;
-        while (i < results->count && strcmp(results->item[i].claim->id, id) != 0) i++;
-        if (i < results->count && results->item[i].accepted[0])
-            return pbd_error(PBD_BAD_INPUT, "%s: claim '%.80s' has two verdicts", shown_as, id);
-        if (i < results->count)
-            snprintf(results->item[i].accepted, sizeof results->item[i].accepted, "%s", word);
-        else
-            PBD_TRY(note_stale(results, id));
+        char *accepted = accepted_of(results, id, name);
+        if (accepted && *accepted) return pbd_error(PBD_BAD_INPUT, "%s: claim '%.80s' has two verdicts", shown_as, id);
+        if (accepted)
+            snprintf(accepted, sizeof results->item->accepted, "%s", word);
+        else if (!is_left_out(results, id))
+            PBD_TRY(note_stale(results, id, name));
     }
     return pbd_ok();
 }
 
-bool pbd_claim_differs(const pbd_claim_result *r) { return !r->left_out && strcmp(r->verdict, r->accepted) != 0; }
+bool pbd_claim_differs(const pbd_claim_result *r) {
+    bool differs = strcmp(r->verdict, r->accepted) != 0;
+    for (size_t k = 0; k < r->readings; k++) differs |= strcmp(r->reading[k].verdict, r->reading[k].accepted) != 0;
+    return differs && !r->left_out;
+}
 
 /* The name of plots/ID/verdicts.csv for messages; its path is below the root. */
 static const char *verdicts_name(pbd_arena *a, const pbd_figure_file *file) {
@@ -222,7 +312,11 @@ pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *re
     results->any_accepted = stat(path, &about) == 0;
     results->stales = 0; /* of an earlier comparison */
     results->stale = NULL;
-    for (size_t i = 0; i < results->count; i++) results->item[i].accepted[0] = '\0';
+    for (size_t i = 0; i < results->count; i++) {
+        pbd_claim_result *r = &results->item[i];
+        r->accepted[0] = '\0';
+        for (size_t k = 0; k < r->readings; k++) r->reading[k].accepted[0] = '\0';
+    }
     if (!results->any_accepted) return pbd_ok();
     pbd_status status = pbd_csv_read(path, name, &csv);
     if (status.code == PBD_OK) status = take_accepted(&csv, name, results);
@@ -231,18 +325,25 @@ pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *re
     return status;
 }
 
+static void write_verdict(FILE *out, const char *id, const char *reading, const char *verdict) {
+    if (!*verdict) return;
+    csv_fwrite(out, id, strlen(id));
+    fputc(',', out);
+    if (*reading) csv_fwrite(out, reading, strlen(reading));
+    fputc(',', out);
+    csv_fwrite(out, verdict, strlen(verdict));
+    fputc('\n', out);
+}
+
 static bool write_verdicts(const char *path, const pbd_claim_results *results) {
     FILE *out = fopen(path, "w");
     if (!out) return false;
-    fputs("claim,verdict\n", out);
+    fputs("claim,reading,verdict\n", out);
     for (size_t i = 0; i < results->count; i++) {
         const pbd_claim_result *r = &results->item[i];
-        const char *verdict = r->left_out ? r->accepted : r->verdict;
-        if (!*verdict) continue;
-        csv_fwrite(out, r->claim->id, strlen(r->claim->id));
-        fputc(',', out);
-        csv_fwrite(out, verdict, strlen(verdict));
-        fputc('\n', out);
+        write_verdict(out, r->claim->id, "", r->left_out ? r->accepted : r->verdict);
+        for (size_t k = 0; k < r->readings; k++)
+            write_verdict(out, r->claim->id, r->reading[k].name, r->reading[k].verdict);
     }
     bool good = !ferror(out) && fflush(out) == 0 && fsync(fileno(out)) == 0;
     if (fclose(out) != 0) good = false;
@@ -264,6 +365,18 @@ pbd_status pbd_claims_accept(const pbd_figure_file *file, const pbd_claim_result
     return status;
 }
 
+/* «first reading: 0.2, partly; ...; the note». */
+static const char *note_with_readings(pbd_arena *a, const pbd_claim_result *r) {
+    const char *text = "";
+    for (size_t k = 0; k < r->readings && text; k++) {
+        const pbd_claim_reading *reading = &r->reading[k];
+        text = pbd_new_format(a, "%s%s%s: %.4g, %s", text, *text ? "; " : "", reading->name, reading->value,
+                              reading->verdict);
+    }
+    if (!text || !*text) return r->note;
+    return r->note ? pbd_new_format(a, "%s; %s", text, r->note) : text;
+}
+
 pbd_status pbd_claims_store(const pbd_figure_file *file, const pbd_claim_results *results, pbd_store *store) {
     for (size_t i = 0; i < results->count; i++) {
         const pbd_claim_result *r = &results->item[i];
@@ -272,7 +385,9 @@ pbd_status pbd_claims_store(const pbd_figure_file *file, const pbd_claim_results
         const char **ids = pbd_new(&a, const char *, r->runs);
         PBD_TRY(pbd_arena_check(&a));
         for (size_t k = 0; k < r->runs; k++) ids[k] = r->run_id[k];
-        PBD_TRY(pbd_store_claim(store, file->figure, r->claim->id, r->verdict, r->value, r->claim->says, r->note, ids,
+        const char *note = note_with_readings(&a, r);
+        PBD_TRY(pbd_arena_check(&a));
+        PBD_TRY(pbd_store_claim(store, file->figure, r->claim->id, r->verdict, r->value, r->claim->says, note, ids,
                                 r->runs));
     }
     return pbd_ok();

@@ -5,13 +5,22 @@
 #include "harness/exec/arena.h"
 #include "harness/figure/figure_file.h"
 
+/* A row of a claim's query that has several. */
+typedef struct pbd_claim_reading {
+    char *name;
+    double value;                   /* NaN: none */
+    char verdict[16], accepted[16]; /* accepted: "" where none is */
+} pbd_claim_reading;
+
 typedef struct pbd_claim_result {
     const pbd_claim *claim; /* of the figure's file */
     char verdict[16];       /* reproduced, partly, not_reproduced, not_run */
     double value;           /* NaN: none */
     char *note;             /* the query's own sentence, or why it was not run; NULL: none */
     char accepted[16];      /* "" where none is */
-    char (*run_id)[33];     /* the runs it rests on, each once */
+    pbd_claim_reading *reading;
+    size_t readings;    /* 0: the query has no column `reading` */
+    char (*run_id)[33]; /* the runs it rests on, each once */
     size_t runs;
     bool lacks_runs; /* not_run because a run is missing or failed */
     bool left_out;   /* not judged: it rests on a group that is left out; what was accepted stands */
@@ -28,13 +37,14 @@ typedef struct pbd_claim_results {
 } pbd_claim_results;
 
 /* Judges every claim of a figure whose tables were made (pbd_figure_tables). A claim is not_run when a run it rests on
- * is missing, failed or left out (pbd_figure_leave_out), or when its query gives no row or a NULL verdict.
- * PBD_BAD_INPUT for SQL that does not work. */
+ * is missing, failed or left out (pbd_figure_leave_out), or when its query gives no row or NULL (the value, if it has
+ * bounds, else the verdict). PBD_BAD_INPUT for SQL that does not work. */
 pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store,
                             pbd_claim_results *out);
 void pbd_claims_free(pbd_claim_results *results); /* safe on zeroed results */
 
-/* Reads plots/ID/verdicts.csv (columns claim, verdict) and compares. What is left out does not differ. */
+/* Reads plots/ID/verdicts.csv (columns claim, reading, verdict; reading is empty for a claim's own verdict) and
+ * compares. What is left out does not differ. */
 pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *results);
 bool pbd_claim_differs(const pbd_claim_result *result); /* once compared */
 /* Writes plots/ID/verdicts.csv in one step; refuses when a claim lacks runs. A claim that is left out keeps what was

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "harness/exec/arena.h"
+#include "harness/figure/bounds.h"
 #include "harness/files/nearest.h"
 #include "harness/files/paths.h"
 #include "harness/files/yaml_file.h"
@@ -43,9 +44,17 @@ static const cyaml_schema_field_t data_fields[] = {TEXT("name", pbd_data_query, 
                                                    CYAML_FIELD_END};
 static const cyaml_schema_value_t data_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_data_query, data_fields)};
 
-static const cyaml_schema_field_t claim_fields[] = {
-    TEXT("id", pbd_claim, id),   TEXT("says", pbd_claim, says),         MAYBE_LIST("runs", pbd_claim, runs, &word),
-    TEXT("sql", pbd_claim, sql), MAYBE_TEXT("notes", pbd_claim, notes), CYAML_FIELD_END};
+static const cyaml_schema_field_t claim_fields[] = {MAYBE_TEXT("reproduced", pbd_claim, reproduced),
+                                                    MAYBE_TEXT("partly", pbd_claim, partly),
+                                                    MAYBE_TEXT("possible", pbd_claim, possible),
+                                                    MAYBE_TEXT("because", pbd_claim, because),
+                                                    MAYBE_TEXT("rule", pbd_claim, rule),
+                                                    TEXT("id", pbd_claim, id),
+                                                    TEXT("says", pbd_claim, says),
+                                                    MAYBE_LIST("runs", pbd_claim, runs, &word),
+                                                    TEXT("sql", pbd_claim, sql),
+                                                    MAYBE_TEXT("notes", pbd_claim, notes),
+                                                    CYAML_FIELD_END};
 static const cyaml_schema_value_t claim_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_claim, claim_fields)};
 
 static const cyaml_schema_value_t moment = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double)};
@@ -184,6 +193,40 @@ static pbd_status check_strip(const pbd_figure_file *file, unsigned i) {
                      file->shown_as, i, strip->colour);
 }
 
+static bool names_runs(const pbd_figure_file *file, const pbd_claim *claim) {
+    for (unsigned i = 0; i < file->runs_count; i++)
+        if (strstr(claim->sql, file->runs[i].name)) return true;
+    return false;
+}
+
+/* A verdict must be able to turn: bounds leave some possible values out, and the query reads runs. */
+static pbd_status check_bounds(const pbd_figure_file *file, const pbd_claim *claim) {
+    pbd_bounds reproduced, partly, possible = {-INFINITY, INFINITY, false, false};
+    pbd_status status = pbd_ok();
+    if (!claim->reproduced && (claim->partly || claim->possible || claim->because))
+        status = pbd_error(PBD_BAD_INPUT, "partly, possible and because need reproduced");
+    if (claim->rule && strcmp(claim->rule, "first") != 0 && strcmp(claim->rule, "all") != 0 &&
+        strcmp(claim->rule, "any") != 0)
+        status = pbd_error(PBD_BAD_INPUT, "rule '%.40s': expected first, all or any", claim->rule);
+    if (status.code != PBD_OK)
+        return pbd_error(status.code, "%s: claim '%.80s': %.300s", file->shown_as, claim->id, status.text);
+    if (!claim->reproduced) return status;
+    status = pbd_bounds_parse(claim->reproduced, &reproduced);
+    if (status.code == PBD_OK && claim->possible) status = pbd_bounds_parse(claim->possible, &possible);
+    if (status.code == PBD_OK) status = pbd_bounds_parse(claim->partly ? claim->partly : claim->reproduced, &partly);
+    if (status.code == PBD_OK && claim->partly &&
+        (!pbd_bounds_contain(&partly, &reproduced) || pbd_bounds_contain(&reproduced, &partly)))
+        status =
+            pbd_error(PBD_BAD_INPUT, "the bounds of partly, '%.60s', must be wider than those of reproduced, '%.60s'",
+                      claim->partly, claim->reproduced);
+    if (status.code == PBD_OK && pbd_bounds_contain(&partly, &possible))
+        status = pbd_error(PBD_BAD_INPUT, "no value is outside of its bounds, so that no run can refute it");
+    if (status.code == PBD_OK && !names_runs(file, claim))
+        status = pbd_error(PBD_BAD_INPUT, "its query reads none of the runs, so that no run can turn it");
+    if (status.code == PBD_OK) return status;
+    return pbd_error(status.code, "%s: claim '%.80s': %.300s", file->shown_as, claim->id, status.text);
+}
+
 static pbd_status check_claim(const pbd_figure_file *file, const char *const *groups, unsigned i) {
     const pbd_claim *claim = &file->claims[i];
     for (unsigned k = 0; k < i; k++)
@@ -199,7 +242,7 @@ static pbd_status check_claim(const pbd_figure_file *file, const char *const *gr
                          file->shown_as, claim->id, claim->runs[r], nearest ? "; did you mean '" : "",
                          nearest ? nearest : "", nearest ? "'?" : "");
     }
-    return pbd_ok();
+    return check_bounds(file, claim);
 }
 
 static pbd_status check_claims(const pbd_figure_file *file) {

@@ -38,12 +38,18 @@ typedef struct pbd_strip {
     char *colour; /* as `run --colour`; NULL: auto */
 } pbd_strip;
 
-/* One checkable sentence of a paper. */
+/* One checkable sentence of a paper. Its query gives a value, and if wanted a note; where the paper leaves a choice
+ * open, a row for each `reading`, the one that the text supports best first. Bounds of the value make the verdict. */
 typedef struct pbd_claim {
     char *id, *says;
-    char *sql;   /* one row: verdict, and if wanted value and note */
-    char *notes; /* the reason of the result */
-    char **runs; /* names of the groups it rests on; none: all groups */
+    char *sql;
+    char *reproduced, *partly; /* bounds; without them the query has a column `verdict` */
+    char *possible;            /* bounds of what the value may be by its definition, such as ">= 0"; NULL: anything */
+    char *because;             /* why these bounds, where the paper states none */
+    char *rule;                /* of readings: first, all or any, whose verdict is the claim's: the first, the worst or
+                                  the best; NULL: first */
+    char *notes;               /* the reason of the result */
+    char **runs;               /* names of the groups it rests on; none: all groups */
     unsigned runs_count;
 } pbd_claim;
 

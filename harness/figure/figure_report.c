@@ -19,11 +19,18 @@ enum { LABELS_SHOWN = 8 }; /* of the runs a dry run would make; --json has them 
 static json_t *text_or_null(const char *text) { return text && *text ? pbd_text_json(text) : json_null(); }
 
 static json_t *claim_json(const pbd_claim_result *r, bool quick) {
-    json_t *ids = json_array();
+    json_t *ids = json_array(), *readings = json_array();
+    for (size_t k = 0; k < r->readings; k++) {
+        const pbd_claim_reading *reading = &r->reading[k];
+        json_array_append_new(readings, json_pack("{s:o, s:o, s:s, s:o}", "reading", pbd_text_json(reading->name),
+                                                  "value", pbd_finite_json(reading->value), "verdict", reading->verdict,
+                                                  "accepted", quick ? json_null() : text_or_null(reading->accepted)));
+    }
     for (size_t i = 0; i < r->runs; i++) json_array_append_new(ids, json_string(r->run_id[i]));
-    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "id", r->claim->id, "says", r->claim->says, "value",
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o}", "id", r->claim->id, "says", r->claim->says, "value",
                      pbd_finite_json(r->value), "verdict", r->verdict, "accepted",
-                     quick ? json_null() : text_or_null(r->accepted), "note", text_or_null(r->note), "run_ids", ids);
+                     quick ? json_null() : text_or_null(r->accepted), "note", text_or_null(r->note), "readings",
+                     readings, "run_ids", ids);
 }
 
 static void add_text(json_t *array, const char *text) { json_array_append_new(array, pbd_text_json(text)); }
@@ -81,6 +88,16 @@ static void print_below(const char *text) {
     if (length) printf("%18s%.*s\n", "", length, text);
 }
 
+static void print_bounds(const pbd_claim *claim) {
+    char text[300];
+    if (!claim->reproduced) return;
+    snprintf(text, sizeof text, "reproduced: %.80s%s%.80s%s%s", claim->reproduced, claim->partly ? "; partly: " : "",
+             claim->partly ? claim->partly : "", claim->rule ? "; of its readings: " : "",
+             claim->rule ? claim->rule : "");
+    print_below(text);
+    if (claim->because) print_below(claim->because);
+}
+
 static void print_claim(const pbd_claim_result *r, const char *mark) {
     bool colour = pbd_is_terminal(stdout);
     const char *verdict = r->left_out ? "not judged" : plain_verdict(r->verdict);
@@ -89,6 +106,10 @@ static void print_claim(const pbd_claim_result *r, const char *mark) {
     if (isfinite(r->value)) printf("  = %.6g", r->value);
     putchar('\n');
     print_below(r->claim->says);
+    print_bounds(r->claim);
+    for (size_t k = 0; k < r->readings; k++)
+        printf("%18s%-14s  %s = %.6g\n", "", plain_verdict(r->reading[k].verdict), r->reading[k].name,
+               r->reading[k].value);
     if (r->note) print_below(r->note);
     if (r->claim->notes) print_below(r->claim->notes);
 }
@@ -97,6 +118,18 @@ static size_t count_judged(const pbd_claim_results *c) {
     size_t judged = 0;
     for (size_t i = 0; i < c->count; i++) judged += !c->item[i].left_out;
     return judged;
+}
+
+static void print_difference(const pbd_claim_result *r) {
+    if (strcmp(r->verdict, r->accepted) != 0)
+        printf("  DIFFERS: %s is %s; accepted: %s\n", r->claim->id, plain_verdict(r->verdict),
+               *r->accepted ? plain_verdict(r->accepted) : "nothing");
+    for (size_t k = 0; k < r->readings; k++) {
+        const pbd_claim_reading *reading = &r->reading[k];
+        if (strcmp(reading->verdict, reading->accepted) == 0) continue;
+        printf("  DIFFERS: %s (%s) is %s; accepted: %s\n", r->claim->id, reading->name, plain_verdict(reading->verdict),
+               *reading->accepted ? plain_verdict(reading->accepted) : "nothing");
+    }
 }
 
 static void print_differences(const pbd_figure_report *report) {
@@ -115,9 +148,7 @@ static void print_differences(const pbd_figure_report *report) {
     }
     if (report->accepted_now || !c->any_accepted) return;
     for (size_t i = 0; i < c->count; i++)
-        if (pbd_claim_differs(&c->item[i]))
-            printf("  DIFFERS: %s is %s; accepted: %s\n", c->item[i].claim->id, plain_verdict(c->item[i].verdict),
-                   c->item[i].accepted[0] ? plain_verdict(c->item[i].accepted) : "nothing");
+        if (pbd_claim_differs(&c->item[i])) print_difference(&c->item[i]);
     for (size_t i = 0; i < c->stales; i++)
         printf("  DIFFERS: verdicts.csv holds the claim %s, which the figure does not have\n", c->stale[i]);
 }
