@@ -92,12 +92,15 @@ static void test_readings(void **state) {
                 "}\n"
                 "  - {id: r.all, says: a, reproduced: \"< 0.1\", rule: all, " READINGS
                 "}\n"
-                "  - {id: r.any, says: a, reproduced: \"> 0.1\", rule: any, " READINGS "}\n");
+                "  - {id: r.both, says: a, reproduced: \"< 1\", rule: all, " READINGS
+                "}\n"
+                "  - {id: r.none, says: a, reproduced: \"< 0\", rule: all, " READINGS "}\n");
     told answer = tell("reproduce", "tiny-readings", "--accept", DB("readings.db"));
     expect_code(answer, 0);
     expect_says(answer.out, "reproduced      r.first  = 0\n");
-    expect_says(answer.out, "not reproduced  r.all  = 0.4\n");
-    expect_says(answer.out, "reproduced      r.any  = 0.4\n");
+    expect_says(answer.out, "partly          r.all  = 0\n");
+    expect_says(answer.out, "reproduced      r.both  = 0\n");
+    expect_says(answer.out, "not reproduced  r.none  = 0\n");
     forget(&answer);
     char *accepted = read_text(in_workplace("plots/tiny-readings/verdicts.csv"));
     expect_says(accepted,
@@ -106,8 +109,9 @@ static void test_readings(void **state) {
     free(accepted);
     write_text("plots/tiny-readings/verdicts.csv",
                "claim,reading,verdict\nr.first,,reproduced\nr.first,low,reproduced\nr.first,high,partly\n"
-               "r.first,other,partly\nr.all,,not_reproduced\nr.all,low,reproduced\nr.all,high,not_reproduced\n"
-               "r.any,,reproduced\nr.any,low,not_reproduced\nr.any,high,reproduced\n");
+               "r.first,other,partly\nr.all,,partly\nr.all,low,reproduced\nr.all,high,not_reproduced\n"
+               "r.both,,reproduced\nr.both,low,reproduced\nr.both,high,reproduced\nr.none,,not_reproduced\n"
+               "r.none,low,not_reproduced\nr.none,high,not_reproduced\n");
     answer = tell("reproduce", "tiny-readings", DB("readings.db"));
     expect_code(answer, 3);
     expect_says(answer.out, "DIFFERS: r.first (high) is not reproduced; accepted: partly");
@@ -133,7 +137,7 @@ static void test_claims_that_nothing_turns(void **state) {
         {"reproduced: \"< 1\", partly: \"< 1\", " VALUE("k_edge AS value"), "must be wider than those of reproduced"},
         {"reproduced: near 1, " VALUE("k_edge AS value"), "bounds 'near 1': expected such as"},
         {"partly: \"< 1\", " VALUE("k_edge AS value"), "need reproduced"},
-        {"reproduced: \"< 1\", rule: most, " VALUE("k_edge AS value"), "rule 'most': expected first, all or any"},
+        {"reproduced: \"< 1\", rule: most, " VALUE("k_edge AS value"), "rule 'most': expected first or all"},
         {"reproduced: \"< 1\", sql: SELECT nu AS value FROM fit", "more than one row, and has no column `reading`"},
         {"reproduced: \"< 1\", sql: \"SELECT 'a' AS reading, nu AS value FROM fit\"", "two rows of the reading 'a'"},
         {"reproduced: \"< 1\", sql: \"SELECT NULL AS reading, 1 AS value FROM fit\"",

@@ -155,21 +155,6 @@ static pbd_status add_reading(sqlite3_stmt *row, const char *where, double value
     return pbd_arena_check(owned);
 }
 
-static size_t rank_of(const char *verdict) {
-    size_t rank = 0;
-    while (rank < VERDICTS && strcmp(verdict, verdicts[rank]) != 0) rank++;
-    return rank;
-}
-
-/* The claim's own verdict and value are the first row's, or those of the worst or the best reading. */
-static void take_row(pbd_claim_result *r, bool first, double value, const char *verdict) {
-    const bool worse = rank_of(verdict) > rank_of(r->verdict), better = rank_of(verdict) < rank_of(r->verdict);
-    const char *rule = r->claim->rule ? r->claim->rule : "first";
-    if (!first && !(strcmp(rule, "all") == 0 && worse) && !(strcmp(rule, "any") == 0 && better)) return;
-    snprintf(r->verdict, sizeof r->verdict, "%s", verdict);
-    r->value = value;
-}
-
 static pbd_status read_row(sqlite3_stmt *row, const char *where, bool first, pbd_arena *owned, pbd_claim_result *r) {
     const int note = column_named(row, "note");
     const char *verdict = not_run, *says = note >= 0 ? (const char *)sqlite3_column_text(row, note) : NULL;
@@ -180,9 +165,25 @@ static pbd_status read_row(sqlite3_stmt *row, const char *where, bool first, pbd
     else
         PBD_TRY(read_verdict(row, where, &verdict));
     PBD_TRY(add_reading(row, where, value, verdict, owned, r));
-    take_row(r, first, value, verdict);
+    if (first) {
+        snprintf(r->verdict, sizeof r->verdict, "%s", verdict);
+        r->value = value;
+    }
     if (says && *says) r->note = r->note ? pbd_new_format(owned, "%s; %s", r->note, says) : pbd_new_text(owned, says);
     return pbd_arena_check(owned);
+}
+
+/* A reading without a value, such as one that diverged, is not reproduced beside others. */
+static void sum_up(pbd_claim_result *r) {
+    size_t count[VERDICTS] = {0};
+    if (!r->claim->rule || strcmp(r->claim->rule, "all") != 0 || r->readings == 0) return;
+    for (size_t i = 0; i < r->readings; i++)
+        for (size_t v = 0; v < VERDICTS; v++) count[v] += strcmp(r->reading[i].verdict, verdicts[v]) == 0;
+    const char *verdict = count[0] == r->readings   ? "reproduced"
+                          : count[0] + count[1] > 0 ? "partly"
+                          : count[2] > 0            ? "not_reproduced"
+                                                    : not_run;
+    snprintf(r->verdict, sizeof r->verdict, "%s", verdict);
 }
 
 static pbd_status read_rows(sqlite3 *sql, sqlite3_stmt *query, const char *where, pbd_arena *owned,
@@ -206,6 +207,7 @@ static pbd_status ask(const pbd_figure_file *file, sqlite3 *sql, pbd_arena *owne
     snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
     PBD_TRY(pbd_figure_query(file, sql, r->claim->sql, where, &query));
     const pbd_status status = read_rows(sql, query, where, owned, r);
+    sum_up(r);
     pbd_query_end(sql, query);
     return status;
 }

@@ -205,9 +205,8 @@ static pbd_status check_bounds(const pbd_figure_file *file, const pbd_claim *cla
     pbd_status status = pbd_ok();
     if (!claim->reproduced && (claim->partly || claim->possible || claim->because))
         status = pbd_error(PBD_BAD_INPUT, "partly, possible and because need reproduced");
-    if (claim->rule && strcmp(claim->rule, "first") != 0 && strcmp(claim->rule, "all") != 0 &&
-        strcmp(claim->rule, "any") != 0)
-        status = pbd_error(PBD_BAD_INPUT, "rule '%.40s': expected first, all or any", claim->rule);
+    if (claim->rule && strcmp(claim->rule, "first") != 0 && strcmp(claim->rule, "all") != 0)
+        status = pbd_error(PBD_BAD_INPUT, "rule '%.40s': expected first or all", claim->rule);
     if (status.code != PBD_OK)
         return pbd_error(status.code, "%s: claim '%.80s': %.300s", file->shown_as, claim->id, status.text);
     if (!claim->reproduced) return status;

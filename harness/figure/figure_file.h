@@ -39,15 +39,15 @@ typedef struct pbd_strip {
 } pbd_strip;
 
 /* One checkable sentence of a paper. Its query gives a value, and if wanted a note; where the paper leaves a choice
- * open, a row for each `reading`, the one that the text supports best first. Bounds of the value make the verdict. */
+ * open, a row for each `reading`, the one that the text supports best first. Bounds of the value make the verdict. The
+ * claim's own is that of the first reading; by rule: all it is reproduced if all readings are, and partly if one is. */
 typedef struct pbd_claim {
     char *id, *says;
     char *sql;
     char *reproduced, *partly; /* bounds; without them the query has a column `verdict` */
     char *possible;            /* bounds of what the value may be by its definition, such as ">= 0"; NULL: anything */
     char *because;             /* why these bounds, where the paper states none */
-    char *rule;                /* of readings: first, all or any, whose verdict is the claim's: the first, the worst or
-                                  the best; NULL: first */
+    char *rule;                /* of readings; NULL: first */
     char *notes;               /* the reason of the result */
     char **runs;               /* names of the groups it rests on; none: all groups */
     unsigned runs_count;

@@ -98,6 +98,12 @@ static void print_bounds(const pbd_claim *claim) {
     if (claim->because) print_below(claim->because);
 }
 
+static void print_reading(const pbd_claim_reading *r) {
+    printf("%18s%-14s  %s", "", plain_verdict(r->verdict), r->name);
+    if (isfinite(r->value)) printf("  = %.6g", r->value);
+    putchar('\n');
+}
+
 static void print_claim(const pbd_claim_result *r, const char *mark) {
     bool colour = pbd_is_terminal(stdout);
     const char *verdict = r->left_out ? "not judged" : plain_verdict(r->verdict);
@@ -107,9 +113,7 @@ static void print_claim(const pbd_claim_result *r, const char *mark) {
     putchar('\n');
     print_below(r->claim->says);
     print_bounds(r->claim);
-    for (size_t k = 0; k < r->readings; k++)
-        printf("%18s%-14s  %s = %.6g\n", "", plain_verdict(r->reading[k].verdict), r->reading[k].name,
-               r->reading[k].value);
+    for (size_t k = 0; k < r->readings; k++) print_reading(&r->reading[k]);
     if (r->note) print_below(r->note);
     if (r->claim->notes) print_below(r->claim->notes);
 }
