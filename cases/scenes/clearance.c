@@ -170,8 +170,6 @@ static void lift(pbd_scene *scene, double by) {
     }
     for (size_t k = 0; k < scene->skins; k++)
         for (size_t v = 0; v < scene->skin[k].vertices; v++) scene->skin[k].vertex[3 * v + 2] += by;
-    for (size_t k = 0; k < scene->skins; k++)
-        for (size_t v = 0; v < scene->skin[k].vertices; v++) scene->skin[k].vertex[3 * v + 2] += by;
 }
 
 pbd_status clearance_keep(pbd_scene *scene, double *share) {

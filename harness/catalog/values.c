@@ -91,8 +91,8 @@ static pbd_status parse_text(const pbd_param *param, const char *text, const cha
     return keep_words(strdup(text), out);
 }
 
-/* A scene (.yaml) names meshes: what is in them follows its text. */
-static pbd_status add_mesh(void *to, pbd_yaml *tree, const yaml_node_t *value) {
+/* A scene (.yaml) names meshes and points: what is in them follows its text. */
+static pbd_status add_file(void *to, pbd_yaml *tree, const yaml_node_t *value) {
     pbd_content mesh PBD_CLEANUP(pbd_content_free) = {0};
     const char *name = (const char *)value->data.scalar.value;
     pbd_status status = pbd_scan_fetch(name);
@@ -102,12 +102,13 @@ static pbd_status add_mesh(void *to, pbd_yaml *tree, const yaml_node_t *value) {
     return XXH3_64bits_update(to, &hash, sizeof hash) == XXH_OK ? pbd_ok() : pbd_no_memory();
 }
 
-static pbd_status add_meshes(const pbd_content *content, XXH3_state_t *state) {
+static pbd_status add_files(const pbd_content *content, XXH3_state_t *state) {
     const char *dot = strrchr(content->path, '.');
     pbd_yaml tree PBD_CLEANUP(pbd_yaml_close) = {0};
     if (!dot || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0)) return pbd_ok();
     PBD_TRY(pbd_yaml_open(content->path, content->text, content->bytes, &tree));
-    return pbd_yaml_each(&tree, "mesh", add_mesh, state);
+    PBD_TRY(pbd_yaml_each(&tree, "mesh", add_file, state));
+    return pbd_yaml_each(&tree, "points", add_file, state);
 }
 
 static pbd_status hash_content(const pbd_content *content, char hash[HASH_DIGITS + 1]) {
@@ -115,7 +116,7 @@ static pbd_status hash_content(const pbd_content *content, char hash[HASH_DIGITS
     XXH3_INITSTATE(&state);
     XXH3_64bits_reset(&state);
     XXH3_64bits_update(&state, content->text, content->bytes);
-    PBD_TRY(add_meshes(content, &state));
+    PBD_TRY(add_files(content, &state));
     snprintf(hash, HASH_DIGITS + 1, "%016llx", (unsigned long long)XXH3_64bits_digest(&state));
     return pbd_ok();
 }
@@ -216,15 +217,11 @@ pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char 
         return pbd_error(PBD_BAD_INPUT, "%s: %s=%.40s is not a whole number; the range is %s", where, param->name, text,
                          range);
     out->number = x == 0 ? 0 : x; /* -0 is 0: one spelling, one hash */
-    /* The shortest spelling of six digits or more that reads back to the same number is the canonical one: 0.3, 200000,
-     * 1e-08. Whole numbers are spelt out. */
-    for (int digits = 6; digits <= 17; digits++) {
-        if (param->kind == PBD_INTEGER)
-            snprintf(out->text, sizeof out->text, "%.0f", out->number);
-        else
-            snprintf(out->text, sizeof out->text, "%.*g", digits, out->number);
-        if (strtod(out->text, NULL) == out->number) break;
-    }
+    /* The canonical spelling is the shortest; whole numbers are spelt out. */
+    if (param->kind == PBD_INTEGER)
+        snprintf(out->text, sizeof out->text, "%.0f", out->number);
+    else
+        pbd_spell_number(out->number, out->text);
     return pbd_ok();
 }
 

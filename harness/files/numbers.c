@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 double pbd_decimal(const char *text, char **end) {
@@ -11,6 +12,13 @@ double pbd_decimal(const char *text, char **end) {
     if (digits[0] != '0' || tolower((unsigned char)digits[1]) != 'x') return strtod(text, end);
     *end = (char *)(uintptr_t)text;
     return 0;
+}
+
+void pbd_spell_number(double value, char text[PBD_NUMBER_SIZE]) {
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, PBD_NUMBER_SIZE, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) return;
+    }
 }
 
 int pbd_ascending(const void *left, const void *right) {

@@ -7,6 +7,10 @@
 /* strtod for decimal numbers: what it would read as hexadecimal is no number (then *end == text). */
 double pbd_decimal(const char *text, char **end);
 
+/* A number in the fewest digits, six or more, that give it back: 0.3, 200000, 1e-08. */
+enum { PBD_NUMBER_SIZE = 40 };
+void pbd_spell_number(double value, char text[PBD_NUMBER_SIZE]);
+
 /* For qsort of doubles. */
 int pbd_ascending(const void *left, const void *right);
 /* Sorts x[0..n), n > 0, and returns the median. */

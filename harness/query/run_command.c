@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/files/numbers.h"
+
 void pbd_write_word(FILE *out, const char *word) {
     bool plain = *word != '\0';
     for (const char *c = word; *c != '\0'; c++) plain = plain && (isalnum((unsigned char)*c) || strchr("_-+=.,:/", *c));
@@ -24,20 +26,12 @@ void pbd_write_word(FILE *out, const char *word) {
     fputc('\'', out);
 }
 
-/* A number in the fewest digits that give it back. */
-static void spell_number(double value, char text[40]) {
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, 40, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) return;
-    }
-}
-
 const char *pbd_spell_param(const json_t *value, char number[40]) {
     if (json_is_string(value)) return json_string_value(value);
     if (json_is_integer(value))
         snprintf(number, 40, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else
-        spell_number(json_number_value(value), number);
+        pbd_spell_number(json_number_value(value), number);
     return number;
 }
 
