@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cases/geometry/points_file.h"
 #include "cases/geometry/shape_mesh.h"
 #include "cases/geometry/triangle_file.h"
 #include "cases/scenes/sheet.h"
@@ -25,7 +26,7 @@ typedef enum mesh_origin { ORIGIN_FILE, ORIGIN_BASE, ORIGIN_CENTRE } mesh_origin
 static const char *const origins[] = {"file", "base", "centre", NULL};
 
 typedef struct body_keys {
-    const char *name, *mesh;
+    const char *name, *mesh, *points;
     const yaml_node_t *shape, *matter, *rotate;
     double size[3], radius, top_radius, tube, length, width, cells;
     double unit, extent, scale, origin;
@@ -37,6 +38,7 @@ typedef struct body_keys {
 static const scene_key table[] = {{"name", KEY_TEXT, AT(name), 0, 0, 0, NULL, NULL},
                                   {"shape", KEY_NODE, AT(shape), 0, 0, 0, NULL, NULL},
                                   {"mesh", KEY_TEXT, AT(mesh), 0, 0, 0, NULL, NULL},
+                                  {"points", KEY_TEXT, AT(points), 0, 0, 0, NULL, NULL},
                                   {"matter", KEY_NODE, AT(matter), 0, 0, 0, NULL, NULL},
                                   {"size", KEY_VECTOR, AT(size), 0, 1e6, PBD_OPEN_MIN, "m", NULL},
                                   KEY_LENGTH(radius),
@@ -92,7 +94,7 @@ static pbd_status check_sizes(pbd_yaml *tree, const yaml_node_t *node, made_of o
 /* Keys that have no effect beside others. */
 static pbd_status check_together(pbd_yaml *tree, const yaml_node_t *node, const body_keys *keys, bool sheet,
                                  bool named_shape) {
-    const bool mesh = keys->mesh != NULL, extent = mesh || named_shape;
+    const bool mesh = keys->mesh != NULL, extent = mesh || named_shape, filled = !sheet && !keys->points;
     const struct {
         const char *key;
         bool allowed;
@@ -103,9 +105,10 @@ static pbd_status check_together(pbd_yaml *tree, const yaml_node_t *node, const 
         {"extent", extent, "a mesh or an animal"},
         {"jitter", keys->sampling == FILL_JITTER, "sampling: jitter"},
         {"seed", keys->sampling == FILL_JITTER || keys->sampling == FILL_POISSON, "sampling: jitter or poisson"},
+        {"scale", !keys->points, "a shape or a mesh"},
         {"spacing", !sheet, "a body that particles fill"},
-        {"particles", !sheet, "a body that particles fill"},
-        {"sampling", !sheet, "a body that particles fill"}};
+        {"particles", filled, "a body that particles fill"},
+        {"sampling", filled, "a body that particles fill"}};
     for (size_t k = 0; k < sizeof rule / sizeof *rule; k++) {
         const yaml_node_t *given = keys_find(tree, node, rule[k].key);
         if (given && !rule[k].allowed) return pbd_yaml_error(tree, given, "%s is for %s", rule[k].key, rule[k].when);
@@ -357,26 +360,93 @@ static pbd_status fill_sheet(pbd_yaml *tree, const yaml_node_t *node, const body
     return pbd_ok();
 }
 
+/* ---- Spacing ----------------------------------------------------------------------------------------------------- */
+
+static pbd_status choose_spacing(pbd_yaml *tree, const yaml_node_t *node, const scene_defaults *defaults,
+                                 body_keys *keys) {
+    if (defaults->forced || (keys->spacing == 0 && keys->particles == 0)) {
+        keys->spacing = defaults->spacing;
+        keys->particles = 0;
+    }
+    if (keys->spacing > 0 || keys->particles > 0) return pbd_ok();
+    return pbd_yaml_error(tree, node, "a body needs spacing or particles; or set spacing for the whole scene");
+}
+
+/* ---- Points ------------------------------------------------------------------------------------------------------ */
+
+/* Other programs number them the other way round. */
+static void orient_tets(points_file *p) {
+    for (uint32_t *t = p->corner[POINTS_TET], *end = t + 4 * p->cells[POINTS_TET]; t < end; t += 4)
+        if (tet_volume(p->field[POINTS_POSITION], t) < 0) {
+            const uint32_t first = t[0];
+            t[0] = t[1];
+            t[1] = first;
+        }
+}
+
+/* Faces are cloth's, or those of a solid that is a membrane: as with sheets, their corners are no samples. */
+static pbd_status fill_points(pbd_yaml *tree, const yaml_node_t *node, const scene_defaults *defaults, body_keys *k,
+                              const pbd_material *material, pbd_arena *arena, scene_body *out) {
+    const yaml_node_t *at = keys_find(tree, node, "points");
+    pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
+    points_file p;
+    PBD_TRY(pbd_content_beside(tree->shown_as, k->points, &content));
+    const pbd_status status = points_file_read(&content, arena, &p);
+    if (status.code == PBD_BAD_INPUT) return pbd_yaml_error(tree, at, "%.280s", status.text);
+    PBD_TRY(status);
+    if (material->matter == PBD_CLOTH && p.cells[POINTS_FACE] == 0)
+        return pbd_yaml_error(tree, at, "points of cloth need elements `face`");
+    if (p.field[POINTS_START] && keys_find(tree, node, "stretch"))
+        return pbd_yaml_error(tree, keys_find(tree, node, "stretch"), "these points have their own start_x");
+    if (p.cells[POINTS_FACE] > 0 && k->spacing > 0)
+        return pbd_yaml_error(tree, keys_find(tree, node, "spacing"), "points with faces are no samples of a solid");
+    if (defaults->forced) return pbd_yaml_error(tree, at, "spacing cannot be set for points: they are where they are");
+    if (p.cells[POINTS_HEX] + p.cells[POINTS_TET] + p.cells[POINTS_FACE] == 0 || defaults->spacing > 0)
+        PBD_TRY(choose_spacing(tree, node, defaults, k));
+    if (p.cells[POINTS_TET] > 0) orient_tets(&p);
+    PBD_TRY(open_body(p.count, arena, out));
+    out->position = p.field[POINTS_POSITION];
+    out->start = p.field[POINTS_START];
+    out->volume = p.field[POINTS_VOLUME];
+    if (p.field[POINTS_MASS]) out->mass = p.field[POINTS_MASS];
+    if (p.field[POINTS_VELOCITY]) out->velocity = p.field[POINTS_VELOCITY];
+    out->force = p.field[POINTS_FORCE];
+    out->radius = p.field[POINTS_RADIUS];
+    out->held = p.field[POINTS_HELD];
+    out->hexes = p.cells[POINTS_HEX], out->hex = p.corner[POINTS_HEX];
+    out->tets = p.cells[POINTS_TET], out->tet = p.corner[POINTS_TET];
+    out->triangles = p.cells[POINTS_FACE], out->triangle = p.corner[POINTS_FACE];
+    out->spacing = out->triangles > 0 ? 0 : k->spacing;
+    out->near = 0.5 * out->spacing;
+    memset(out->layer, 1, out->count);
+    return pbd_ok();
+}
+
 /* ---- Where it starts --------------------------------------------------------------------------------------------- */
 
 static pbd_status put_in_place(const body_keys *k, const scene_turn *turn, pbd_arena *arena, scene_body *out) {
     const placement here = out->place = scene_turn_place(turn, k->place);
+    placement turned = here; /* of vectors */
     const bool strained = k->stretch[0] != 1 || k->stretch[1] != 1 || k->stretch[2] != 1;
+    memset(turned.by, 0, sizeof turned.by);
     if (strained) {
         out->start = pbd_new(arena, double, 3 * out->count);
         PBD_TRY(pbd_arena_check(arena));
     }
     for (size_t i = 0; i < out->count; i++) {
-        double *x = out->position + 3 * i;
+        double *x = out->position + 3 * i, *v = out->velocity + 3 * i;
+        double *start = out->start ? out->start + 3 * i : NULL, *force = out->force ? out->force + 3 * i : NULL;
         const double moved[3] = {k->stretch[0] * x[0], k->stretch[1] * x[1], k->stretch[2] * x[2]};
-        if (out->start) put(&here, moved, out->start + 3 * i);
+        if (start) put(&here, strained ? moved : start, start);
+        if (force) put(&turned, force, force);
+        put(&turned, v, v);
         put(&here, x, x);
     }
     return pbd_ok();
 }
 
-/* v + w x r, r from the centre of mass. */
-static void set_velocities(const body_keys *k, scene_body *out) {
+/* Adds v + w x r, r from the centre of mass. */
+static void add_velocities(const body_keys *k, scene_body *out) {
     const double *x = out->start ? out->start : out->position, *w = k->angular_velocity;
     double centre[3] = {0}, mass = 0;
     for (size_t i = 0; i < out->count; i++) {
@@ -387,7 +457,7 @@ static void set_velocities(const body_keys *k, scene_body *out) {
         const double r[3] = {x[3 * i] - centre[0] / mass, x[3 * i + 1] - centre[1] / mass,
                              x[3 * i + 2] - centre[2] / mass};
         for (size_t d = 0; d < 3; d++)
-            out->velocity[3 * i + d] =
+            out->velocity[3 * i + d] +=
                 k->velocity[d] + w[(d + 1) % 3] * r[(d + 2) % 3] - w[(d + 2) % 3] * r[(d + 1) % 3];
     }
 }
@@ -399,20 +469,11 @@ static pbd_status choose_matter(pbd_yaml *tree, const yaml_node_t *node, const b
     if (!keys->matter) return pbd_yaml_error(tree, node, "a body needs matter: the name of one of `matters`");
     PBD_TRY(keys_choose(tree, keys->matter, "matter", matters->name, out));
     const bool cloth = matters->material[*out].matter == PBD_CLOTH;
-    if (cloth != sheet)
-        return pbd_yaml_error(tree, keys->matter,
-                              cloth ? "cloth needs shape: sheet" : "a sheet needs a matter of kind: cloth");
+    if (cloth != sheet && !keys->points)
+        return pbd_yaml_error(
+            tree, keys->matter,
+            cloth ? "cloth needs shape: sheet, or points with faces" : "a sheet needs a matter of kind: cloth");
     return pbd_ok();
-}
-
-static pbd_status choose_spacing(pbd_yaml *tree, const yaml_node_t *node, const scene_defaults *defaults,
-                                 body_keys *keys) {
-    if (defaults->forced || (keys->spacing == 0 && keys->particles == 0)) {
-        keys->spacing = defaults->spacing;
-        keys->particles = 0;
-    }
-    if (keys->spacing > 0 || keys->particles > 0) return pbd_ok();
-    return pbd_yaml_error(tree, node, "a body needs spacing or particles; or set spacing for the whole scene");
 }
 
 pbd_status body_read(pbd_yaml *tree, const yaml_node_t *node, const scene_matters *matters,
@@ -427,23 +488,27 @@ pbd_status body_read(pbd_yaml *tree, const yaml_node_t *node, const scene_matter
     scene_turn turn;
     size_t which = NAMED;
     PBD_TRY(keys_read(tree, node, "a body", table, &keys));
-    if (!keys.shape == !keys.mesh) return pbd_yaml_error(tree, node, "a body needs either shape or mesh");
+    if (!keys.shape + !keys.mesh + !keys.points != 2)
+        return pbd_yaml_error(tree, node, "a body needs one of shape, mesh and points");
     if (keys.shape) PBD_TRY(keys_choose(tree, keys.shape, "shape", shape_list, &which));
     const made_of of = which < NAMED ? (made_of)which : NAMED;
-    PBD_TRY(check_sizes(tree, node, of, keys.mesh ? "mesh" : shape_list[which]));
-    PBD_TRY(check_together(tree, node, &keys, of == SHEET, !keys.mesh && of == NAMED));
+    PBD_TRY(check_sizes(tree, node, of, keys.mesh ? "mesh" : keys.points ? "body of points" : shape_list[which]));
+    PBD_TRY(check_together(tree, node, &keys, of == SHEET, keys.shape && of == NAMED));
     *out = (scene_body){.node = node, .name = keys.name};
     PBD_TRY(choose_matter(tree, node, &keys, matters, of == SHEET, &out->matter));
     PBD_TRY(scene_turn_read(tree, keys.rotate, &turn));
     const pbd_material *material = &matters->material[out->matter];
     if (of == SHEET) {
         PBD_TRY(fill_sheet(tree, node, &keys, material, arena, out));
+    } else if (keys.points) {
+        PBD_TRY(fill_points(tree, node, defaults, &keys, material, arena, out));
     } else {
         PBD_TRY(choose_spacing(tree, node, defaults, &keys));
         PBD_TRY(fill_solid(tree, node, &keys, which, arena, out));
     }
-    for (size_t i = 0; i < out->count; i++) out->mass[i] = material->density * out->volume[i];
+    for (size_t i = 0; i < out->count; i++)
+        if (out->mass[i] == 0) out->mass[i] = material->density * out->volume[i];
     PBD_TRY(put_in_place(&keys, &turn, arena, out));
-    set_velocities(&keys, out);
+    add_velocities(&keys, out);
     return pbd_ok();
 }

@@ -30,6 +30,7 @@ typedef struct scene_body {
     double *position, *mass, *volume; /* count x 3, count, count */
     double *start;                    /* count x 3; NULL: position */
     double *velocity;                 /* count x 3 */
+    double *force, *radius, *held;    /* count x 3, count, count: of points; NULL: none, by `layer`, none */
     unsigned char *layer;             /* count: as in sampling; cloth: 1 */
     uint32_t *hex, *tet, *triangle;   /* own particles, from 0; a body has hexahedra where it has tetrahedra */
     double near; /* m: as near as its particles are put to a surface, or half a cloth's thickness */

@@ -27,6 +27,7 @@ static const scene_key solid_keys[] = {ELASTIC,
                                        {"fibres", KEY_NODE, AT(fibres), 0, 0, 0, NULL, NULL},
                                        {"yield_strain", KEY_REAL, AT(yield_strain), 0, 1e6, 0, "", NULL},
                                        {"creep", KEY_REAL, AT(creep), 0, 1e15, 0, "1/s", NULL},
+                                       {"thickness", KEY_REAL, AT(thickness), 0, 1e3, PBD_OPEN_MIN, "m", NULL},
                                        {0}};
 static const scene_key cloth_keys[] = {ELASTIC,
                                        {"thickness", KEY_REAL, AT(thickness), 0, 1e3, PBD_OPEN_MIN, "m", NULL},
@@ -126,6 +127,7 @@ static pbd_status read_solid(pbd_yaml *tree, const yaml_node_t *node, const char
     memcpy(out->flow_value, keys->flow_value, sizeof keys->flow_value);
     out->yield_strain = keys->yield_strain;
     out->creep = keys->creep;
+    out->thickness = keys->thickness;
     return read_fibres(tree, keys->fibres, out);
 }
 

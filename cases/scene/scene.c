@@ -47,13 +47,19 @@ static const scene_key table[] = {{"gravity", KEY_VECTOR, AT(gravity), -1e6, 1e6
                                   NODE(contact),
                                   {0}};
 
-static pbd_status check_given(pbd_yaml *tree, const scene_keys *keys) {
+static pbd_status check_given(pbd_yaml *tree) {
     const yaml_node_t *root = pbd_yaml_node(tree, 1);
     for (const char *const *key = (const char *const[]){"duration", "matters", "bodies", NULL}; *key; key++)
         if (!keys_find(tree, root, *key)) return pbd_yaml_error(tree, root, "a scene needs %s", *key);
-    if (keys->forces_end > 0 && !keys->loads)
-        return pbd_yaml_error(tree, keys_find(tree, root, "forces_end"), "forces_end is for loads, and there are none");
     return pbd_ok();
+}
+
+static pbd_status check_forces_end(pbd_yaml *tree, const scene_keys *keys, const scene_bodies *bodies) {
+    bool loaded = keys->loads != NULL;
+    for (size_t b = 0; b < bodies->count; b++) loaded |= bodies->item[b].force != NULL;
+    if (!(keys->forces_end > 0) || loaded) return pbd_ok();
+    return pbd_yaml_error(tree, keys_find(tree, pbd_yaml_node(tree, 1), "forces_end"),
+                          "forces_end is for loads, and there are none");
 }
 
 /* ---- Bodies into one scene --------------------------------------------------------------------------------------- */
@@ -121,6 +127,8 @@ static pbd_status open_scene(const scene_bodies *bodies, pbd_scene *scene) {
     if (scene->tets.count > 0) {
         PBD_TRY_NEW(scene->tets.corner, 4 * scene->tets.count);
         PBD_TRY_NEW(scene->tets.material, scene->tets.count);
+    }
+    if (scene->hexes.count > 0) {
         PBD_TRY_NEW(scene->hexes.corner, 8 * scene->hexes.count);
         PBD_TRY_NEW(scene->hexes.material, scene->hexes.count);
     }
@@ -148,6 +156,7 @@ static void copy_body(const scene_body *body, size_t number, filled *at, pbd_sce
     memcpy(scene->particles.velocities + 3 * first, body->velocity, 3 * bytes);
     memcpy(scene->particles.masses + first, body->mass, bytes);
     memcpy(scene->particles.volumes + first, body->volume, bytes);
+    if (body->force) memcpy(scene->loads.forces + 3 * first, body->force, 3 * bytes);
     if (scene->particles.start)
         memcpy(scene->particles.start + 3 * first, body->start ? body->start : body->position, 3 * bytes);
     for (size_t i = first; i < first + body->count; i++) {
@@ -249,7 +258,10 @@ static pbd_status set_contact(pbd_yaml *tree, const yaml_node_t *node, const sce
         const double wide = given > 0 ? given : body->spacing > 0 ? 0.7 * body->spacing : body->near;
         for (size_t p = 0; p < body->count; p++, i++) {
             const bool meets = k.layers >= 3 || (body->layer[p] >= 1 && body->layer[p] <= k.layers);
-            scene->contact.radius[i] = !pairs ? (given > 0 ? given : none) : meets ? wide : 0;
+            scene->contact.radius[i] = body->radius && given == 0 ? body->radius[p]
+                                       : !pairs                   ? (given > 0 ? given : none)
+                                       : meets                    ? wide
+                                                                  : 0;
         }
     }
     return pbd_ok();
@@ -267,7 +279,7 @@ static pbd_status build_from(pbd_yaml *tree, const pbd_values *values, pbd_setup
     scene_bodies bodies = {0};
     const double spacing = pbd_real(values, "spacing"), duration = pbd_real(values, "duration");
     PBD_TRY(keys_read(tree, pbd_yaml_node(tree, 1), "a scene", table, &keys));
-    PBD_TRY(check_given(tree, &keys));
+    PBD_TRY(check_given(tree));
     const scene_defaults defaults = {spacing > 0 ? spacing : keys.spacing, spacing > 0, keys.seed};
     PBD_TRY(matters_read(tree, keys.matters, &matters));
     PBD_TRY(read_bodies(tree, keys.bodies, &matters, &defaults, &arena, &bodies));
@@ -280,6 +292,7 @@ static pbd_status build_from(pbd_yaml *tree, const pbd_values *values, pbd_setup
     PBD_TRY(colliders_read(tree, keys.colliders, keys.friction, scene));
     PBD_TRY(held_read(tree, keys.held, &bodies, scene));
     PBD_TRY(loads_read(tree, keys.loads, &bodies, scene));
+    PBD_TRY(check_forces_end(tree, &keys, &bodies));
     return blades_read(tree, keys.blades, scene);
 }
 

@@ -11,16 +11,19 @@ enum { MOST_COLLIDERS = 64, MOST_REGIONS = 64, MOST_BLADES = 16 };
 
 /* ---- Colliders --------------------------------------------------------------------------------------------------- */
 
-static const char *const shape_list[] = {
+const char *const collider_shapes[] = {
 #define COLLIDER_SHAPE(NAME, name) #name,
 #include "methods/physics/surface/shapes/shapes.def"
 #undef COLLIDER_SHAPE
     NULL};
 
+typedef enum mesh_origin { ORIGIN_BASE, ORIGIN_FILE } mesh_origin;
+static const char *const origins[] = {"base", "file", NULL};
+
 typedef struct collider_keys {
     const yaml_node_t *shape, *rotate;
     const char *mesh;
-    double normal[3], size[3], radius, end_radius, length, tube, pitch, unit, extent, thickness;
+    double normal[3], size[3], radius, end_radius, length, tube, pitch, unit, extent, origin, thickness;
     double place[3], velocity[3], angular_velocity[3], begin, end, friction, container;
 } collider_keys;
 
@@ -37,6 +40,7 @@ static const scene_key collider_table[] = {{"shape", KEY_NODE, AT(shape), 0, 0, 
                                            KEY_LENGTH(thickness),
                                            KEY_LENGTH(unit),
                                            KEY_LENGTH(extent),
+                                           {"origin", KEY_CHOICE, AT(origin), 0, 0, 0, NULL, origins},
                                            {"rotate", KEY_NODE, AT(rotate), 0, 0, 0, NULL, NULL},
                                            KEY_ANY_VECTOR(place, "m"),
                                            KEY_ANY_VECTOR(velocity, "m/s"),
@@ -47,15 +51,9 @@ static const scene_key collider_table[] = {{"shape", KEY_NODE, AT(shape), 0, 0, 
                                            {"container", KEY_FLAG, AT(container), 0, 0, 0, NULL, NULL},
                                            {0}};
 
-/* The sizes of each shape: key, entry of half[] and what the value is multiplied by. `size` fills all three. */
-typedef struct collider_size {
-    const char *key;
-    int entry;
-    double factor;
-} collider_size;
 static const struct {
     const char *shape;
-    collider_size size[3];
+    collider_size size[COLLIDER_SIZES + 1];
 } sizes_of[] = {{"box", {{"size", 0, 0.5}}},
                 {"sphere", {{"radius", 0, 1}}},
                 {"capsule", {{"radius", 0, 1}, {"length", 2, 0.5}}},
@@ -65,27 +63,27 @@ static const struct {
                 {"torus", {{"radius", 0, 1}, {"tube", 1, 1}}}};
 static const char *const all_sizes[] = {"size", "radius", "end_radius", "length", "tube", "pitch"};
 
-static const collider_size *sizes_of_shape(const char *name) {
+const collider_size *collider_sizes(const char *name) {
     for (size_t k = 0; k < sizeof sizes_of / sizeof *sizes_of; k++)
         if (strcmp(sizes_of[k].shape, name) == 0) return sizes_of[k].size;
     return NULL;
 }
 
 static bool has_size(const collider_size *sizes, const char *key) {
-    for (int k = 0; sizes && k < 3 && sizes[k].key; k++)
+    for (int k = 0; sizes && sizes[k].key; k++)
         if (strcmp(sizes[k].key, key) == 0) return true;
     return false;
 }
 
 static pbd_status take_sizes(pbd_yaml *tree, const yaml_node_t *node, const char *name, const collider_keys *keys,
                              pbd_collider *c) {
-    const collider_size *sizes = sizes_of_shape(name);
+    const collider_size *sizes = collider_sizes(name);
     for (size_t k = 0; k < sizeof all_sizes / sizeof *all_sizes; k++) {
         const yaml_node_t *given = keys_find(tree, node, all_sizes[k]);
         if (given && !has_size(sizes, all_sizes[k]))
             return pbd_yaml_error(tree, given, "a %s has no %s", name, all_sizes[k]);
     }
-    for (int k = 0; sizes && k < 3 && sizes[k].key; k++) {
+    for (int k = 0; sizes && sizes[k].key; k++) {
         if (!keys_find(tree, node, sizes[k].key))
             return pbd_yaml_error(tree, node, "a %s needs %s", name, sizes[k].key);
         if (strcmp(sizes[k].key, "size") == 0) {
@@ -102,7 +100,7 @@ static pbd_status take_sizes(pbd_yaml *tree, const yaml_node_t *node, const char
 
 /* ---- Meshes ------------------------------------------------------------------------------------------------------ */
 
-/* Its lowest point comes to z = 0 and its middle to x = y = 0, as with a mesh that particles fill. */
+/* By default its lowest point comes to z = 0 and its middle to x = y = 0, as with a mesh that particles fill. */
 static pbd_status read_surface(pbd_yaml *tree, const collider_keys *k, pbd_collider_mesh *out) {
     pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
     triangle_mesh raw PBD_CLEANUP(triangle_mesh_free) = {0};
@@ -118,7 +116,8 @@ static pbd_status read_surface(pbd_yaml *tree, const collider_keys *k, pbd_colli
     const double factor = k->extent > 0 && longest > 0 ? k->extent / longest : k->unit;
     for (size_t i = 0; i < 3 * raw.vertices; i++) {
         const size_t d = i % 3;
-        raw.position[i] = factor * (raw.position[i] - (d == 2 ? low[d] : 0.5 * (low[d] + high[d])));
+        const double middle = d == 2 ? low[d] : 0.5 * (low[d] + high[d]);
+        raw.position[i] = factor * (raw.position[i] - (k->origin == ORIGIN_FILE ? 0 : middle));
     }
     *out = (pbd_collider_mesh){raw.vertices, raw.triangles, raw.position, raw.triangle, k->thickness};
     raw.position = NULL;
@@ -162,7 +161,7 @@ static pbd_status collider_read(pbd_yaml *tree, const yaml_node_t *node, double 
     scene_turn turn;
     PBD_TRY(keys_read(tree, node, "a collider", collider_table, &k));
     if (!k.shape == !k.mesh) return pbd_yaml_error(tree, node, "a collider needs either shape or mesh");
-    if (k.shape) PBD_TRY(keys_choose(tree, k.shape, "shape", shape_list, &which));
+    if (k.shape) PBD_TRY(keys_choose(tree, k.shape, "shape", collider_shapes, &which));
     if (k.shape && which == PBD_MESH) return pbd_yaml_error(tree, k.shape, "a mesh is given by mesh: FILE alone");
     if (which != PBD_PLANE && keys_find(tree, node, "normal"))
         return pbd_yaml_error(tree, keys_find(tree, node, "normal"), "only a plane has a normal");
@@ -179,7 +178,7 @@ static pbd_status collider_read(pbd_yaml *tree, const yaml_node_t *node, double 
     const placement here = scene_turn_place(&turn, k.place);
     set_frame(&here, c);
     if (which == PBD_PLANE) PBD_TRY(set_normal(tree, node, &k, c));
-    PBD_TRY(take_sizes(tree, node, shape_list[which], &k, c));
+    PBD_TRY(take_sizes(tree, node, collider_shapes[which], &k, c));
     if (which == PBD_MESH) PBD_TRY(add_surface(tree, node, &k, scene, c));
     scene->colliders.count++;
     return pbd_ok();
@@ -290,11 +289,15 @@ static pbd_status mark_region(pbd_yaml *tree, const yaml_node_t *node, const sce
 
 pbd_status held_read(pbd_yaml *tree, const yaml_node_t *list, const scene_bodies *bodies, pbd_scene *scene) {
     size_t count;
+    bool any = false;
     pbd_arena arena PBD_ARENA;
     PBD_TRY(keys_list(tree, list, "held", MOST_REGIONS, &count));
-    if (count == 0) return pbd_ok();
     unsigned char *mark = pbd_new(&arena, unsigned char, scene->particles.count);
     PBD_TRY(pbd_arena_check(&arena));
+    for (size_t b = 0, i = 0; b < bodies->count; b++)
+        for (size_t p = 0; p < bodies->item[b].count; p++, i++)
+            any |= mark[i] = bodies->item[b].held && bodies->item[b].held[p] == 1;
+    if (!any && count == 0) return pbd_ok();
     for (size_t i = 0; i < count; i++) {
         const yaml_node_t *node = keys_item(tree, list, i);
         region r;

@@ -16,4 +16,15 @@ pbd_status blades_read(pbd_yaml *tree, const yaml_node_t *list, pbd_scene *scene
 pbd_status held_read(pbd_yaml *tree, const yaml_node_t *list, const scene_bodies *bodies, pbd_scene *scene);
 pbd_status loads_read(pbd_yaml *tree, const yaml_node_t *list, const scene_bodies *bodies, pbd_scene *scene);
 
+extern const char *const collider_shapes[]; /* in the order of shapes.def, ends with NULL */
+
+/* A size of a shape: its key, the entry of half[] and what the value is multiplied by. `size` fills all three. */
+enum { COLLIDER_SIZES = 3 };
+typedef struct collider_size {
+    const char *key;
+    int entry;
+    double factor;
+} collider_size;
+const collider_size *collider_sizes(const char *shape); /* ends with a NULL key; NULL: it has none */
+
 #endif

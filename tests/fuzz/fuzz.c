@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "cases/geometry/points_file.h"
 #include "cases/geometry/triangle_file.h"
 #include "cases/mesh/mesh_file.h"
 #include "harness/catalog/registry.h"
@@ -126,6 +127,18 @@ static void fuzz_off(const uint8_t *data, size_t size) { read_triangles(data, si
 static void fuzz_ply(const uint8_t *data, size_t size) { read_triangles(data, size, "mesh.ply"); }
 static void fuzz_stl(const uint8_t *data, size_t size) { read_triangles(data, size, "mesh.stl"); }
 
+static void fuzz_points(const uint8_t *data, size_t size) {
+    pbd_arena arena PBD_ARENA;
+    points_file points;
+    char path[] = "points.ply";
+    const pbd_content content = {path, text_of(data, size), size};
+    if (judge(points_file_read(&content, &arena, &points)))
+        for (int kind = 0; kind < POINTS_CELLS; kind++)
+            for (size_t k = 0; k < points_corners((points_cell)kind) * points.cells[kind]; k++)
+                if (points.corner[kind][k] >= points.count) abort();
+    free(content.text);
+}
+
 /* What is made of triangles, without a file: a byte tells how many vertices, three each follow, then corners. */
 static void fuzz_triangles(const uint8_t *data, size_t size) {
     enum { MOST = 255 };
@@ -229,6 +242,11 @@ static bool is_large_scene(const char *text, size_t size) {
 
 static void fuzz_scene(const uint8_t *data, size_t size) {
     static const char tetrahedron[] = "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n";
+    static const char points[] =
+        "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+        "property float volume\nproperty float vz\nproperty float vx\nproperty float vy\nproperty uchar held\n"
+        "element face 2\nproperty list uchar int vertex_indices\nend_header\n0 0 0 1 0 0 0 1\n1 0 0 1 0 0 0 0\n"
+        "0 1 0 1 0 0 0 0\n0 0 1 1 2 0 0 0\n3 0 1 2\n3 0 2 3\n";
     char word[PATH_MAX + 80];
     pbd_setting setting;
     const pbd_case *c;
@@ -238,8 +256,9 @@ static void fuzz_scene(const uint8_t *data, size_t size) {
     const bool large = is_large_scene(text, size);
     free(text);
     if (large || !judge(pbd_find_case("scene", &c))) return;
-    static bool has_body; /* a mesh that scenes name */
+    static bool has_body; /* a mesh and points that scenes name */
     if (!has_body) write_file("body.off", tetrahedron, sizeof tetrahedron - 1);
+    if (!has_body) write_file("points.ply", points, sizeof points - 1);
     has_body = true;
     snprintf(word, sizeof word, "file=%s", write_file("scene.yaml", data, size));
     if (!judge(pbd_setting_parse(word, &setting))) return;
@@ -405,6 +424,7 @@ static void fuzz_store(const uint8_t *data, size_t size) {
     F(off)         \
     F(ply)         \
     F(stl)         \
+    F(points)      \
     F(triangles)   \
     F(figure) F(sweep) F(gate) F(papers) F(scene) F(csv) F(rows) F(words) F(import) F(records) F(manifest) F(store)
 
