@@ -1,9 +1,12 @@
-/* scene: what a scene's file holds, which methods fit it and how long they take; a picture of its start. */
+/* scene: what a scene's file holds, which methods fit it and how long they take; a picture of its start; a case as a
+ * scene's file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cases/scene/scene.h"
+#include "cases/scene/scene_export.h"
+#include "harness/machine/environment.h"
 #include "harness/picture/start_picture.h"
 #include "harness/run/run_apart.h"
 #include "harness/verbs/cli.h"
@@ -16,9 +19,9 @@ typedef struct scene_options {
 static const pbd_option table[] = {
     PBD_OPT_TEXT(scene_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS, "check: this method alone"),
     PBD_OPT_MANY(scene_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
-                 "a parameter of the case `scene` or, with -m, of the method"),
-    PBD_OPT_TEXT(scene_options, out, "out", 'o', "PNG", PBD_WORDS_FILES,
-                 "show: the picture; default the file's name with .png"),
+                 "a parameter of the case `scene` or, with -m, of the method; export: of the case"),
+    PBD_OPT_TEXT(scene_options, out, "out", 'o', "PATH", PBD_WORDS_FILES,
+                 "show: the picture; default the file's name with .png. export: the folder"),
     {0}};
 
 /* ---- The scene --------------------------------------------------------------------------------------------------- */
@@ -40,16 +43,26 @@ static void close_scene(opened *o) {
     free(o->setting);
 }
 
+static bool is_among(const pbd_param *p, const char *key) {
+    while (p && p->name && strcmp(p->name, key) != 0) p++;
+    return p && p->name;
+}
+
 /* Settings of a method are for the runs alone. */
 static bool is_of_case(const pbd_case *c, const char *key) {
-    for (const pbd_param *p = c->params; p->name; p++)
-        if (strcmp(p->name, key) == 0) return true;
-    return false;
+    return is_among(c->params, key) || (c->shared && is_among(c->shared(), key));
+}
+
+static pbd_status build_case(const pbd_setting *own, size_t owns, opened *o) {
+    const pbd_method_entry *first = pbd_method_at(0);
+    pbd_values unused = {0};
+    for (size_t i = 0; pbd_has_choose(first->by_precision[PBD_PRECISION_F64]); i++) first = pbd_method_at(i);
+    PBD_TRY(pbd_resolve(o->c, first->by_precision[PBD_PRECISION_F64], own, owns, &o->values, &unused));
+    pbd_values_free(&unused);
+    return pbd_case_build(o->c, &o->values, &o->setup);
 }
 
 static pbd_status open_scene(const char *file, const scene_options *options, opened *o) {
-    const pbd_method_entry *first = pbd_method_at(0);
-    pbd_values unused = {0};
     pbd_arena arena PBD_ARENA;
     PBD_TRY(pbd_find_case("scene", &o->c));
     PBD_TRY(pbd_settings_parse((const char *const *)options->sets.item, options->sets.count, &o->given));
@@ -65,10 +78,7 @@ static pbd_status open_scene(const char *file, const scene_options *options, ope
         else if (!options->method)
             return pbd_error(PBD_BAD_INPUT, "the case scene has no parameter '%.60s'; those of a method need -m METHOD",
                              o->setting[i].key);
-    for (size_t i = 0; pbd_has_choose(first->by_precision[PBD_PRECISION_F64]); i++) first = pbd_method_at(i);
-    PBD_TRY(pbd_resolve(o->c, first->by_precision[PBD_PRECISION_F64], own, owns, &o->values, &unused));
-    pbd_values_free(&unused);
-    return pbd_case_build(o->c, &o->values, &o->setup);
+    return build_case(own, owns, o);
 }
 
 /* ---- What it holds ----------------------------------------------------------------------------------------------- */
@@ -223,18 +233,62 @@ static pbd_status show(const char *file, const scene_options *options) {
     return pbd_ok();
 }
 
+/* ---- A case as a file -------------------------------------------------------------------------------------------- */
+
+/* Where the scene comes from, as comments of its file: a setting is one line. */
+static char *origin_of(const opened *o, pbd_arena *arena) {
+    const pbd_build *b = pbd_this_build();
+    char *text = pbd_new_format(arena, "# The case %s, written by pbdbench %s, commit %.12s%s\n", o->c->name,
+                                b->version, b->git_sha, b->dirty ? " with changes" : "");
+    for (size_t i = 0; text && i < o->given.count; i++) {
+        char *value = pbd_new_text(arena, o->given.item[i].value);
+        for (char *c = value; c && *c; c++)
+            if (*c < ' ' || *c > '~') *c = '?';
+        text = pbd_new_format(arena, "%s#   %s=%s\n", text, o->given.item[i].key, value ? value : "");
+    }
+    return text ? pbd_new_format(arena, "%s# Left out: what the case measures, its reference%s\n", text,
+                                 o->setup.scene.skins > 0 ? ", and the surfaces by which its bodies are drawn" : "")
+                : NULL;
+}
+
+/* What is written is read again: its errors are found here, and its contents printed. */
+static pbd_status export_case(const char *name, const scene_options *options) {
+    opened o PBD_CLEANUP(close_scene) = {0}, again PBD_CLEANUP(close_scene) = {0};
+    pbd_arena arena PBD_ARENA;
+    if (!options->out) return pbd_error(PBD_BAD_INPUT, "scene export needs a folder: -o FOLDER");
+    PBD_TRY(pbd_find_case(name, &o.c));
+    PBD_TRY(pbd_settings_parse((const char *const *)options->sets.item, options->sets.count, &o.given));
+    for (size_t i = 0; i < o.given.count; i++)
+        if (!is_of_case(o.c, o.given.item[i].key))
+            return pbd_error(PBD_BAD_INPUT, "the case %s has no parameter '%.60s'", name, o.given.item[i].key);
+    PBD_TRY(build_case(o.given.item, o.given.count, &o));
+    const pbd_status said = scene_export_check(&o.setup);
+    if (said.code != PBD_OK) return pbd_error(said.code, "%s cannot be exported: %.300s", name, said.text);
+    const char *about = origin_of(&o, &arena), *file = pbd_new_format(&arena, "%s/scene.yaml", options->out);
+    PBD_TRY(pbd_arena_check(&arena));
+    PBD_TRY(pbd_make_folders(options->out));
+    PBD_TRY(scene_export(&o.setup, options->out, about));
+    PBD_TRY(open_scene(file, &(scene_options){0}, &again));
+    print_contents(file, &again);
+    return pbd_ok();
+}
+
 static pbd_status act(void *options, pbd_call *call) {
-    static const char *const actions[] = {"check", "show"};
+    static const char *const actions[] = {"check", "show", "export"};
     const scene_options *o = options;
     const pbd_texts *words = call->words;
-    if (words->count == 0) return pbd_error(PBD_BAD_INPUT, "scene needs an action: `pbdbench scene check|show FILE`");
-    const bool checks = strcmp(words->item[0], "check") == 0;
-    if (!checks && strcmp(words->item[0], "show") != 0)
-        return pbd_unknown("action of scene", words->item[0], actions, 2, "pbdbench scene --help");
-    if (words->count != 2) return pbd_error(PBD_BAD_INPUT, "scene %s needs one file", words->item[0]);
-    if (checks && o->out) return pbd_error(PBD_BAD_INPUT, "--out is an option of scene show");
+    if (words->count == 0)
+        return pbd_error(PBD_BAD_INPUT,
+                         "scene needs an action: `pbdbench scene check|show FILE` or `scene export CASE`");
+    const bool checks = strcmp(words->item[0], "check") == 0, exports = strcmp(words->item[0], "export") == 0;
+    if (!checks && !exports && strcmp(words->item[0], "show") != 0)
+        return pbd_unknown("action of scene", words->item[0], actions, 3, "pbdbench scene --help");
+    if (words->count != 2)
+        return pbd_error(PBD_BAD_INPUT, "scene %s needs one %s", words->item[0], exports ? "case" : "file");
+    if (checks && o->out) return pbd_error(PBD_BAD_INPUT, "--out is an option of scene show and scene export");
     if (!checks && o->method) return pbd_error(PBD_BAD_INPUT, "--method is an option of scene check");
     pbd_catch_interrupts();
+    if (exports) return export_case(words->item[1], o);
     return checks ? check(words->item[1], o, call) : show(words->item[1], o);
 }
 
@@ -245,20 +299,27 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_scene = {
     .name = "scene",
-    .summary = "check or draw a scene of your own",
+    .summary = "check or draw a scene of your own; a case as a scene",
     .usage =
         "scene check FILE [-m METHOD] [-s key=value]...\n"
-        "scene show FILE [-s key=value]... [-o PNG]",
+        "scene show FILE [-s key=value]... [-o PNG]\n"
+        "scene export CASE [-s key=value]... -o FOLDER",
     .about =
         "A scene is a YAML file with bodies, matters, colliders, held regions and loads; cases/scene/README.md lists\n"
         "its keys, examples/scenes has examples. `pbdbench run scene -m METHOD -s file=FILE` runs it.\n"
         "\n"
         "  check  reads it and prints particles, volume and mass by body; then each method that fits, with its time\n"
         "         step, memory and the time a run takes by five steps of it, or why it does not\n"
-        "  show   draws its start as a PNG, coloured by matter",
-    .more = "Exit 2 where the file is wrong, with line and column; 3 where check finds no method that fits.",
+        "  show   draws its start as a PNG, coloured by matter\n"
+        "  export writes FOLDER/scene.yaml, and the particles of each body as FOLDER/body0.ply..., from a case with "
+        "its\n"
+        "         settings: the same start, so that a method gives the same motion",
+    .more =
+        "Exit 2 where the file is wrong, with line and column, or where a scene file cannot say what the case holds; "
+        "3\n"
+        "where check finds no method that fits.",
     .options = table,
     .words = PBD_WORDS_FILES,
-    .choices = "check|show",
+    .choices = "check|show|export",
     .main = verb_main,
 };
