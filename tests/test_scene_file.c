@@ -373,6 +373,11 @@ static void test_identity(void **unused) {
     write_scene("body.obj", "v 0 0 0\n");
     hash_of(path, again);
     assert_string_equal(first, again);
+    path = write_scene("a.yaml", "duration: 1\nbodies: [{points: body.obj}]\n");
+    hash_of(path, first);
+    write_scene("body.obj", "v 0 0 1\n");
+    hash_of(path, again);
+    assert_string_not_equal(first, again);
 }
 
 /* ---- The examples ------------------------------------------------------------------------------------------------ */

@@ -308,12 +308,11 @@ const pbd_verb pbd_verb_scene = {
         "A scene is a YAML file with bodies, matters, colliders, held regions and loads; cases/scene/README.md lists\n"
         "its keys, examples/scenes has examples. `pbdbench run scene -m METHOD -s file=FILE` runs it.\n"
         "\n"
-        "  check  reads it and prints particles, volume and mass by body; then each method that fits, with its time\n"
-        "         step, memory and the time a run takes by five steps of it, or why it does not\n"
-        "  show   draws its start as a PNG, coloured by matter\n"
-        "  export writes FOLDER/scene.yaml, and the particles of each body as FOLDER/body0.ply..., from a case with "
-        "its\n"
-        "         settings: the same start, so that a method gives the same motion",
+        "  check   reads it and prints particles, volume and mass by body; then each method that fits, with its time\n"
+        "          step, memory and the time a run takes by five steps of it, or why it does not\n"
+        "  show    draws its start as a PNG, coloured by matter\n"
+        "  export  writes a case with its settings as FOLDER/scene.yaml, the particles of each body as\n"
+        "          FOLDER/body0.ply...: the same scene, which a method moves in the same way",
     .more =
         "Exit 2 where the file is wrong, with line and column, or where a scene file cannot say what the case holds; "
         "3\n"
