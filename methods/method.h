@@ -316,8 +316,8 @@ typedef struct pbd_hints {
 typedef struct pbd_scene {
     uint32_t bytes; /* sizeof(pbd_scene) of the program; set by the harness */
     pbd_particles particles;
-    pbd_cells hexes; /* order of Zienkiewicz: 0..3 the base counter-clockwise from above, 4..7 above them */
-    pbd_cells tets;  /* the fourth corner on the side to which the first three turn counter-clockwise: det D_m > 0 */
+    pbd_cells hexes;     /* order of Zienkiewicz: 0..3 the base counter-clockwise from above, 4..7 above them */
+    pbd_cells tets;      /* three corners clockwise as seen from the fourth: det D_m > 0, of edges from the fourth */
     pbd_cells triangles; /* cloth. Without strain across it, and lambda of plane stress, E nu/(1 - nu^2) */
     pbd_colliders colliders;
     pbd_contact contact;
@@ -441,7 +441,7 @@ typedef enum pbd_field {
  * tetrahedra or hexahedra, one for one. The arrays belong to the state and are valid until it changes. */
 typedef struct pbd_mesh {
     size_t nodes, elements; /* 0: the elements have no other nodes than particles */
-    int corners;            /* nodes of an element. 10: four corners, counter-clockwise as seen from the fourth, and the
+    int corners;            /* nodes of an element. 10: four corners, turned as in pbd_scene.tets, and the
                                middles of edges 0-1, 1-2, 2-0, 0-3, 1-3, 2-3; 27: 3 x 3 x 3, the first direction fastest */
     const uint32_t *node;   /* elements x corners */
     const double *rest, *displacement, *velocity; /* nodes x 3: m, m, m/s */

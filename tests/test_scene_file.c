@@ -90,6 +90,28 @@ static void test_masses(void **unused) {
     close_case(&t);
 }
 
+/* A pyramid without its base, as cloth: its vertices are the particles, each with a third of the triangles about it. */
+static void test_cloth_mesh(void **unused) {
+    (void)unused;
+    trial t;
+    write_scene("tent.obj", "v 0 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\nv 1 1 1\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n");
+    open_scene(&t,
+               "duration: 1\nmatters: {c: {kind: cloth, young: 1e5, density: 400, thickness: 0.01}}\n"
+               "bodies: [{mesh: tent.obj, unit: 0.1, place: [0, 0, 1], matter: c}]\n",
+               "");
+    const double side = 0.01 * sqrt(2); /* m^2: half of 0.2 m by the slant height of 0.1 sqrt(2) m */
+    assert_int_equal(t.scene.particles.count, 5);
+    assert_int_equal(t.scene.triangles.count, 4);
+    check_near("cloth, kg", sum(t.scene.particles.masses, 0, 5), 400 * 0.01 * 4 * side, 1e-6);
+    size_t apex = 0; /* the reader has an order of its own */
+    for (size_t i = 1; i < 5; i++)
+        if (t.scene.particles.positions[3 * i + 2] > t.scene.particles.positions[3 * apex + 2]) apex = i;
+    check_near("its apex, kg", t.scene.particles.masses[apex], 400 * 0.01 * 4 * side / 3, 1e-6);
+    check_near("the apex, z", t.scene.particles.positions[3 * apex + 2], 1.1, 1e-6);
+    check_near("the apex, x", t.scene.particles.positions[3 * apex], 0, 1e-6);
+    close_case(&t);
+}
+
 /* A mesh is scaled to its longest edge and stands on z = place; a file's flow rule has its own parameters. */
 static void test_mesh_and_flow(void **unused) {
     (void)unused;
@@ -256,6 +278,11 @@ static void test_errors(void **unused) {
          "  - {shape: box, size: [1, 1, 1], matter: a, spacing: 0.2}\n",
          "line 7", "within 10 %"},
         {true, "  - {shape: sheet, length: 1, width: 1, cells: 2, matter: a}\n", "line 6", "kind: cloth"},
+        {false,
+         "duration: 1\nmatters: {c: {kind: cloth, young: 1e5, thickness: 0.001}}\n"
+         "bodies: [{mesh: tent.obj, spacing: 0.1, matter: c}]\n",
+         "line 3", "spacing is for a body that particles fill"},
+        {true, "  - {mesh: tent.obj, matter: a, spacing: 0.5}\n", "line 6", "the mesh is open"},
         {false,
          "duration: 1\nmatters: {c: {kind: cloth, young: 1e5, thickness: 0.001}}\n"
          "bodies: [{shape: sheet, length: 1e5, width: 1e-6, cells: 9, matter: c}]\n",
@@ -457,6 +484,7 @@ static void test_verb(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_masses),
+        cmocka_unit_test(test_cloth_mesh),
         cmocka_unit_test(test_mesh_and_flow),
         cmocka_unit_test(test_motion_and_place),
         cmocka_unit_test(test_regions_and_colliders),

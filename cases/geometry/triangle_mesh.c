@@ -107,11 +107,11 @@ static pbd_status find_edge_faults(const triangle_mesh *mesh, edge_faults *f) {
     return pbd_ok();
 }
 
-static pbd_status check_edges(const char *name, const triangle_mesh *mesh) {
+static pbd_status check_edges(const char *name, const triangle_mesh *mesh, bool closed) {
     edge_faults f;
     PBD_TRY(find_edge_faults(mesh, &f));
     const double *x = mesh->position;
-    if (f.open > 0) {
+    if (f.open > 0 && closed) {
         const double *a = x + 3 * (size_t)f.at[0], *b = x + 3 * (size_t)f.at[1];
         return pbd_error(
             PBD_BAD_INPUT,
@@ -179,13 +179,17 @@ static pbd_status check_numbers(const char *name, const triangle_mesh *mesh) {
     return pbd_ok();
 }
 
-static pbd_status check_body(const char *name, triangle_mesh *mesh, uint32_t *number) {
-    size_t pair[2];
+static pbd_status check_surface(const char *name, triangle_mesh *mesh, bool closed, uint32_t *number) {
     PBD_TRY(check_numbers(name, mesh));
     PBD_TRY(weld(mesh));
     drop_points_and_lines(mesh, number);
     if (mesh->triangles == 0) return pbd_error(PBD_BAD_INPUT, "%.110s: the mesh is empty: it has no triangles", name);
-    PBD_TRY(check_edges(name, mesh));
+    return check_edges(name, mesh, closed);
+}
+
+static pbd_status check_body(const char *name, triangle_mesh *mesh, uint32_t *number) {
+    size_t pair[2];
+    PBD_TRY(check_surface(name, mesh, true, number));
     const double volume = volume_of(mesh);
     if (!(fabs(volume) > 0)) return pbd_error(PBD_BAD_INPUT, "%.110s: the mesh has no volume", name);
     if (volume < 0) turn_inside_out(mesh);
@@ -196,16 +200,18 @@ static pbd_status check_body(const char *name, triangle_mesh *mesh, uint32_t *nu
 }
 
 /* Takes over the arrays of `mesh`, which is freed on failure. */
-static pbd_status finish(const char *name, triangle_mesh *mesh) {
+static pbd_status finish(const char *name, triangle_mesh *mesh, bool closed) {
     pbd_arena a PBD_ARENA;
     uint32_t *number = pbd_new(&a, uint32_t, mesh->triangles);
-    const pbd_status status = number ? check_body(name, mesh, number) : pbd_arena_check(&a);
+    pbd_status status = pbd_arena_check(&a);
+    if (status.code == PBD_OK)
+        status = closed ? check_body(name, mesh, number) : check_surface(name, mesh, false, number);
     if (status.code != PBD_OK) triangle_mesh_free(mesh);
     return status;
 }
 
-pbd_status triangle_mesh_make(const char *name, size_t vertices, const double *position, size_t triangles,
-                              const uint32_t *triangle, triangle_mesh *out) {
+static pbd_status make(const char *name, size_t vertices, const double *position, size_t triangles,
+                       const uint32_t *triangle, bool closed, triangle_mesh *out) {
     *out = (triangle_mesh){.vertices = vertices, .triangles = triangles};
     out->position = malloc((3 * vertices + 1) * sizeof *out->position);
     out->triangle = malloc((3 * triangles + 1) * sizeof *out->triangle);
@@ -215,7 +221,17 @@ pbd_status triangle_mesh_make(const char *name, size_t vertices, const double *p
     }
     memcpy(out->position, position, 3 * vertices * sizeof *position);
     memcpy(out->triangle, triangle, 3 * triangles * sizeof *triangle);
-    return finish(name, out);
+    return finish(name, out, closed);
+}
+
+pbd_status triangle_mesh_make(const char *name, size_t vertices, const double *position, size_t triangles,
+                              const uint32_t *triangle, triangle_mesh *out) {
+    return make(name, vertices, position, triangles, triangle, true, out);
+}
+
+pbd_status triangle_mesh_make_open(const char *name, size_t vertices, const double *position, size_t triangles,
+                                   const uint32_t *triangle, triangle_mesh *out) {
+    return make(name, vertices, position, triangles, triangle, false, out);
 }
 
 /* ---- The solid --------------------------------------------------------------------------------------------------- */

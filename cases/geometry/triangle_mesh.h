@@ -20,6 +20,9 @@ typedef struct triangle_mesh {
 /* The same from arrays, which are copied. `name` is what messages call it. */
 pbd_status triangle_mesh_make(const char *name, size_t vertices, const double *position, size_t triangles,
                               const uint32_t *triangle, triangle_mesh *out);
+/* The same of a surface that may have borders. It bounds no body, and has no tree: only its arrays are set. */
+pbd_status triangle_mesh_make_open(const char *name, size_t vertices, const double *position, size_t triangles,
+                                   const uint32_t *triangle, triangle_mesh *out);
 void triangle_mesh_free(triangle_mesh *mesh); /* safe on a zeroed one */
 
 /* Makes `deeper` of the body fast: worth it for more than some thousand points. */

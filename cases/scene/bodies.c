@@ -7,6 +7,7 @@
 #include "cases/geometry/points_file.h"
 #include "cases/geometry/shape_mesh.h"
 #include "cases/geometry/triangle_file.h"
+#include "cases/scenes/named_body.h"
 #include "cases/scenes/sheet.h"
 #include "harness/exec/arena.h"
 #include "harness/files/content.h"
@@ -185,7 +186,9 @@ static void make_shape(const body_keys *k, size_t which, shapes *s) {
     shapes_place(s, k->extent > 0 ? k->extent : k->scale, stay);
 }
 
-static pbd_status read_mesh(pbd_yaml *tree, const yaml_node_t *node, const body_keys *k, triangle_mesh *out) {
+/* closed: it bounds a solid; else it may have borders. */
+static pbd_status read_mesh(pbd_yaml *tree, const yaml_node_t *node, const body_keys *k, bool closed,
+                            triangle_mesh *out) {
     pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
     triangle_mesh raw PBD_CLEANUP(triangle_mesh_free) = {0};
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, longest = 0;
@@ -203,7 +206,8 @@ static pbd_status read_mesh(pbd_yaml *tree, const yaml_node_t *node, const body_
         raw.position[i] = factor * (raw.position[i] - (k->origin == ORIGIN_FILE ? 0 : middle));
     }
     if (status.code == PBD_OK)
-        status = triangle_mesh_make(content.path, raw.vertices, raw.position, raw.triangles, raw.triangle, out);
+        status = (closed ? triangle_mesh_make : triangle_mesh_make_open)(content.path, raw.vertices, raw.position,
+                                                                         raw.triangles, raw.triangle, out);
     return status.code == PBD_OK || status.code == PBD_FAILED
                ? status
                : pbd_yaml_error(tree, keys_find(tree, node, "mesh"), "%.280s", status.text);
@@ -316,7 +320,7 @@ static pbd_status fill_solid(pbd_yaml *tree, const yaml_node_t *node, const body
     shapes s = {0};
     triangle_mesh mesh PBD_CLEANUP(triangle_mesh_free) = {0};
     if (k->mesh) {
-        PBD_TRY(read_mesh(tree, node, k, &mesh));
+        PBD_TRY(read_mesh(tree, node, k, true, &mesh));
         triangle_mesh_note(&mesh, k->mesh, out->note, sizeof out->note);
         PBD_TRY(triangle_mesh_index(&mesh));
         const solid body = triangle_mesh_solid(&mesh);
@@ -326,6 +330,7 @@ static pbd_status fill_solid(pbd_yaml *tree, const yaml_node_t *node, const body
     }
     make_shape(k, which, &s);
     const solid body = shapes_solid(&s);
+    out->scan = which >= NAMED ? named_body_scan(named[which - NAMED]) : NULL;
     PBD_TRY(fill(tree, node, k, &body, arena, out));
     return take_shape_skin(&s, arena, out);
 }
@@ -357,6 +362,35 @@ static pbd_status fill_sheet(pbd_yaml *tree, const yaml_node_t *node, const body
             out->layer[p] = 1;
             out->volume[p] = out->solid_volume * sheet_edge_share(i, size.along) * sheet_edge_share(j, size.across);
         }
+    return pbd_ok();
+}
+
+static double triangle_area(const double *a, const double *b, const double *c) {
+    const double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, v[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
+    return 0.5 * hypot(hypot(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2]), u[0] * v[1] - u[1] * v[0]);
+}
+
+/* A mesh as cloth: its vertices are the particles, each with a third of the triangles about it. */
+static pbd_status fill_cloth(pbd_yaml *tree, const yaml_node_t *node, const body_keys *k, const pbd_material *cloth,
+                             pbd_arena *arena, scene_body *out) {
+    triangle_mesh mesh PBD_CLEANUP(triangle_mesh_free) = {0};
+    PBD_TRY(read_mesh(tree, node, k, false, &mesh));
+    PBD_TRY(open_body(mesh.vertices, arena, out));
+    out->near = 0.5 * cloth->thickness;
+    out->triangles = mesh.triangles;
+    out->triangle = pbd_new(arena, uint32_t, 3 * out->triangles);
+    PBD_TRY(pbd_arena_check(arena));
+    memcpy(out->triangle, mesh.triangle, 3 * out->triangles * sizeof *out->triangle);
+    memcpy(out->position, mesh.position, 3 * out->count * sizeof *out->position);
+    memset(out->layer, 1, out->count);
+    for (size_t t = 0; t < out->triangles; t++) {
+        const uint32_t *c = out->triangle + 3 * t;
+        const double *x = out->position;
+        const double volume =
+            cloth->thickness * triangle_area(x + 3 * (size_t)c[0], x + 3 * (size_t)c[1], x + 3 * (size_t)c[2]);
+        for (int i = 0; i < 3; i++) out->volume[c[i]] += volume / 3;
+        out->solid_volume += volume;
+    }
     return pbd_ok();
 }
 
@@ -469,11 +503,10 @@ static pbd_status choose_matter(pbd_yaml *tree, const yaml_node_t *node, const b
     if (!keys->matter) return pbd_yaml_error(tree, node, "a body needs matter: the name of one of `matters`");
     PBD_TRY(keys_choose(tree, keys->matter, "matter", matters->name, out));
     const bool cloth = matters->material[*out].matter == PBD_CLOTH;
-    if (cloth != sheet && !keys->points)
-        return pbd_yaml_error(
-            tree, keys->matter,
-            cloth ? "cloth needs shape: sheet, or points with faces" : "a sheet needs a matter of kind: cloth");
-    return pbd_ok();
+    if (cloth == sheet || keys->points || keys->mesh) return pbd_ok();
+    return pbd_yaml_error(
+        tree, keys->matter,
+        cloth ? "cloth needs shape: sheet, a mesh, or points with faces" : "a sheet needs a matter of kind: cloth");
 }
 
 pbd_status body_read(pbd_yaml *tree, const yaml_node_t *node, const scene_matters *matters,
@@ -493,13 +526,16 @@ pbd_status body_read(pbd_yaml *tree, const yaml_node_t *node, const scene_matter
     if (keys.shape) PBD_TRY(keys_choose(tree, keys.shape, "shape", shape_list, &which));
     const made_of of = which < NAMED ? (made_of)which : NAMED;
     PBD_TRY(check_sizes(tree, node, of, keys.mesh ? "mesh" : keys.points ? "body of points" : shape_list[which]));
-    PBD_TRY(check_together(tree, node, &keys, of == SHEET, keys.shape && of == NAMED));
     *out = (scene_body){.node = node, .name = keys.name};
     PBD_TRY(choose_matter(tree, node, &keys, matters, of == SHEET, &out->matter));
-    PBD_TRY(scene_turn_read(tree, keys.rotate, &turn));
     const pbd_material *material = &matters->material[out->matter];
+    const bool cloth_mesh = keys.mesh && material->matter == PBD_CLOTH;
+    PBD_TRY(check_together(tree, node, &keys, of == SHEET || cloth_mesh, keys.shape && of == NAMED));
+    PBD_TRY(scene_turn_read(tree, keys.rotate, &turn));
     if (of == SHEET) {
         PBD_TRY(fill_sheet(tree, node, &keys, material, arena, out));
+    } else if (cloth_mesh) {
+        PBD_TRY(fill_cloth(tree, node, &keys, material, arena, out));
     } else if (keys.points) {
         PBD_TRY(fill_points(tree, node, defaults, &keys, material, arena, out));
     } else {

@@ -38,7 +38,8 @@ typedef struct scene_body {
     size_t dropped;
     shape_mesh skin; /* of a mesh or a single shape: its surface, before it is put in its place; else empty */
     placement place;
-    char note[240]; /* about its mesh: triangle_mesh_note */
+    const char *scan; /* the mesh that its shape, a blend of ellipsoids, stands for; NULL: none */
+    char note[240];   /* about its mesh: triangle_mesh_note */
 } scene_body;
 
 /* An entry of `bodies`. The arena owns the arrays. */

@@ -201,7 +201,13 @@ static void take_part(const scene_body *body, const scene_matters *matters, size
 static pbd_status take_bodies(pbd_yaml *tree, const scene_matters *matters, scene_bodies *bodies, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     scene_detail *detail = setup->detail;
-    for (size_t b = 0; b < bodies->count; b++) pbd_setup_warn(setup, "mesh", "%s", bodies->item[b].note);
+    for (size_t b = 0; b < bodies->count; b++) {
+        const scene_body *body = &bodies->item[b];
+        pbd_setup_warn(setup, "mesh", "%s", body->note);
+        if (body->scan)
+            pbd_setup_warn(setup, "stand_in", "body %zu is a blend of ellipsoids; mesh: \"%s\" is a scan", b,
+                           body->scan);
+    }
     filled at = {0};
     PBD_TRY(find_spacing(tree, bodies, scene));
     PBD_TRY(open_scene(bodies, scene));

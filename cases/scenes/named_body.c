@@ -17,11 +17,17 @@ static const struct {
              {BODY_ARMADILLO, "cgal:armadillo.off", {{-1, 0, 0}, {0, 0, 1}, {0, 1, 0}}}};
 enum { SCANS = sizeof scans / sizeof *scans };
 
-static void warn_of_blend(body_shape which, pbd_setup *setup) {
+const char *named_body_scan(body_shape which) {
     for (int s = 0; s < SCANS; s++)
-        if (scans[s].shape == which)
-            pbd_setup_warn(setup, "stand_in", "the %s is a blend of ellipsoids; body=%s is a scan",
-                           body_shape_names[which], scans[s].path);
+        if (scans[s].shape == which) return scans[s].path;
+    return NULL;
+}
+
+static void warn_of_blend(body_shape which, pbd_setup *setup) {
+    const char *scan = named_body_scan(which);
+    if (scan)
+        pbd_setup_warn(setup, "stand_in", "the %s is a blend of ellipsoids; body=%s is a scan", body_shape_names[which],
+                       scan);
 }
 
 static bool is_blend(const pbd_values *values) { return strcmp(pbd_text(values, "body"), "blend") == 0; }

@@ -22,6 +22,8 @@ typedef struct named_body {
 
 /* The largest edge of the box around it: `size` (m). Meshes of libcgal-demo are turned so that z is up. */
 pbd_status named_body_make(const pbd_values *values, body_shape which, double size, pbd_setup *setup, named_body *out);
+/* The scan that a blend stands for, such as "cgal:cow.off"; NULL: none. */
+const char *named_body_scan(body_shape which);
 /* A mesh is the skin of the scene's first body at `place`: pictures show it. */
 pbd_status named_body_skin(const named_body *body, const placement *place, pbd_scene *scene);
 void named_body_free(named_body *body); /* safe on a zeroed one */
