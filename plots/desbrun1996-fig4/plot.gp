@@ -21,7 +21,7 @@ set multiplot layout 2,3 margins 0.06,0.895,0.1,0.89 spacing 0.06,0.16 title 'A 
 do for [f=1:frames] {
     if (f == 3) {
         set colorbox user origin 0.912,0.3 size 0.012,0.4
-        set cblabel 'density, kg/m²'
+        set cblabel 'density, kg/m²' offset 1.5,0
     } else {
         unset colorbox
     }

@@ -13,7 +13,7 @@ do for [panel=1:3] {
     column = panel == 2 ? 6 : 4
     set title (panel == 1 ? '(a) violent: force evaluations' : panel == 2 ? '(b) violent: processor time' : '(c) calm: force evaluations') . quick
     set xlabel panel == 2 ? 'time, s' : 'force evaluations'
-    if (panel == 1) { set key bottom left Left reverse font ',12' } else { unset key }
+    if (panel == 1) { set key top right font ',11' } else { unset key }
     plot for [k=1:5] data . '/points.tsv' using ($1 == k && abs($2 - v) < 1e-9 ? column(column) : NaN):3 with linespoints ls k title word(names, k)
 }
 unset multiplot

@@ -33,5 +33,5 @@ set yrange [0.1:1000]
 set key top left
 plot data . '/time_step.tsv' using 1:2 with linespoints ls 1 title 'time step', \
      data . '/iterations.tsv' using 1:2 with linespoints ls 2 title 'iterations', \
-     data . '/labels.tsv' using 1:2:3 with labels left offset 1,0.4 font ',11' notitle
+     data . '/labels.tsv' using 1:2:3 with labels left offset 1.5,-0.6 font ',11' notitle
 unset multiplot

@@ -16,7 +16,7 @@ do for [t=1:3] {
     unset label 1
     if (limits[t] > 0) {
         set object 1 rectangle from 0.29, 0 to ends[t], limits[t] fillcolor rgb 'gray90' fillstyle solid noborder behind
-        set label 1 notes[t] at 0.295, limits[t] * 0.5 textcolor rgb 'gray30'
+        set label 1 notes[t] at 0.295, limits[t] * (t == 3 ? 0.92 : 0.5) textcolor rgb 'gray30'
     }
     set title tests[t]
     if (t == 2) { set key top left } else { unset key }
