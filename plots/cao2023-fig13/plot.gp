@@ -1,7 +1,7 @@
 load style
 set output out . '/cao2023-fig13.png'
 set terminal pngcairo size 1400,620 font 'DejaVu Sans,14'
-set multiplot layout 1,2 margins 0.07,0.98,0.13,0.9 spacing 0.1,0.1
+set multiplot layout 1,2 margins 0.09,0.98,0.13,0.9 spacing 0.1,0.1
 file = data . '/bounces.tsv'
 array name[4] = ['corrected SPH', 'MLSRK, linear basis', 'MLSRK, constant basis', 'tetrahedra']
 array colour[4] = ['#1b3a6b', '#c0392b', '#e08e45', 'gray60']
