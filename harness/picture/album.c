@@ -278,11 +278,11 @@ static pbd_status take_over(pbd_album *a, pbd_album *from) {
     close_box(from);
     for (int d = 0; d < 3; d++) a->low[d] = fmin(a->low[d], from->low[d]), a->high[d] = fmax(a->high[d], from->high[d]);
     PBD_TRY(make_room_for_points(a, from->points));
-    memcpy(a->point + 3 * a->points, from->point, 3 * from->points * sizeof *a->point);
+    if (from->points > 0) memcpy(a->point + 3 * a->points, from->point, 3 * from->points * sizeof *a->point);
     a->points += from->points;
     a->scale_high = fmax(a->scale_high, from->scale_high);
     PBD_TRY(make_room_for_values(a, from->samples));
-    memcpy(a->sample + a->samples, from->sample, from->samples * sizeof *a->sample);
+    if (from->samples > 0) memcpy(a->sample + a->samples, from->sample, from->samples * sizeof *a->sample);
     a->samples += from->samples;
     return pbd_ok();
 }
