@@ -5,7 +5,8 @@ set multiplot layout 1,3 margins 0.06,0.985,0.14,0.88 spacing 0.075,0.1
 set title '(a) time of a constraint solve' . quick
 set ylabel 'ns on one thread' offset 0.8
 set xrange [0.4:3.6] # the header is the row 0
-set yrange [0:110]
+set yrange [0:*]
+set offsets 0, 0, graph 0.5, 0 # room for the key
 set style data histograms
 set style histogram clustered gap 1
 set boxwidth 0.9
@@ -19,6 +20,7 @@ set title '(b) a pulled bar' . quick
 set xlabel 'norm of the deviator of Green''s strain'
 set ylabel 'nominal stress over E'
 set xrange [0:0.3]
+unset offsets
 set yrange [0:*]
 set key top left Left reverse
 set arrow 1 from 0.1, graph 0 to 0.1, graph 1 nohead linecolor rgb 'gray40' dashtype 2

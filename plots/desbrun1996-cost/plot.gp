@@ -13,7 +13,8 @@ set title '(a) one thread' . quick
 plot data . '/double.tsv' using 1:2 with linespoints ls 1 title 'f64', \
      data . '/single.tsv' using 1:2 with linespoints ls 2 title 'f32'
 set title '(b) parts of it, f64'
-set yrange [0:340]
+set yrange [0:*]
+set offsets 0, 0, graph 0.35, 0 # room for the key
 set key top left Left reverse horizontal
 plot data . '/double.tsv' using 1:3 with linespoints ls 1 title 'neighbours', \
      data . '/double.tsv' using 1:4 with linespoints ls 2 title 'density', \

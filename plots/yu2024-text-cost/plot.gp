@@ -24,7 +24,8 @@ set title '(c) an update of a neighbour, and lanes filled' . quick
 set xlabel ''
 set ylabel 'ns; tenths of the lanes'
 set xrange [0.4:3.6] # the header is the row 0
-set yrange [0:11]
+set yrange [0:*]
+set offsets 0, 0, graph 0.35, 0 # room for the key
 set key inside top left maxrows 2 font ',11'
 file = data . '/cells.tsv'
 plot file using 2:xtic(1) fill solid 0.85 lc rgb '#1b3a6b' title 'ns, 3^3 of 2r', '' using 3 fill pattern 2 lc rgb '#1b3a6b' title 'ns, 2^3 of 4r', '' using 4 fill solid 0.6 lc rgb '#c2571a' title 'lanes, 3^3 of 2r', '' using 5 fill pattern 2 lc rgb '#c2571a' title 'lanes, 2^3 of 4r'
@@ -33,6 +34,7 @@ set xlabel 'particles'
 set ylabel 'ns'
 set logscale xy
 set xrange [300:6e6]
+unset offsets
 set yrange [1:20000]
 set xtics auto
 set format x '10^{%L}'
