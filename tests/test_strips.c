@@ -57,6 +57,25 @@ static void test_runs_and_moments(void **state) {
     assert_true(pixels_that_differ(&sheet, (int[]){0, 2}, (int[]){1, 2}) > 10 * some);
 }
 
+/* `report` shows a strip that is drawn, of a store that has its runs; a figure without charts has strips all the same.
+ */
+static void test_report(void **state) {
+    (void)state;
+    make_strip("tiny-shown", "name: body, " TWO_RUNS ", moments: [0.01]");
+    const char *store = in_workplace("shown.db");
+    told answer = tell("reproduce", "tiny-shown", "--db", store);
+    expect_code(answer, 0);
+    forget(&answer);
+    for (int other = 0; other < 2; other++) {
+        answer = tell("report", "-o", in_workplace("shown.html"), "--db", other ? in_workplace("strip.db") : store);
+        expect_code(answer, 0);
+        forget(&answer);
+        char *page = read_text(in_workplace("shown.html"));
+        assert_true((strstr(page, "Rendered states: tiny-shown") != NULL) == !other);
+        free(page);
+    }
+}
+
 static struct timespec when(const char *name) {
     struct stat about;
     assert_int_equal(stat(in_workplace(name), &about), 0);
@@ -121,7 +140,8 @@ static int set_up(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_runs_and_moments), cmocka_unit_test(test_drawn_once),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_runs_and_moments), cmocka_unit_test(test_report),
+                                       cmocka_unit_test(test_drawn_once),
                                        cmocka_unit_test(test_bad_strips_are_explained)};
     return cmocka_run_group_tests(tests, set_up, remove_workplace);
 }

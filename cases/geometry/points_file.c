@@ -88,7 +88,8 @@ static ply_type find_type(const char *name) {
 static bool take_line(reader *r, char *line, size_t size) {
     const char *stop = memchr(r->at, '\n', (size_t)(r->end - r->at));
     if (!stop) return false;
-    snprintf(line, size, "%.*s", (int)fmin((double)(stop - r->at), (double)size), r->at);
+    const size_t length = (size_t)(stop - r->at);
+    snprintf(line, size, "%.*s", (int)(length < size ? length : size), r->at);
     line[strcspn(line, "\r")] = '\0';
     r->at = stop + 1;
     return true;

@@ -61,7 +61,7 @@ pbd_status pbd_bounds_parse(const char *text, pbd_bounds *out) {
             return pbd_error(PBD_BAD_INPUT, "bounds '%.60s': expected such as '<= 0.05', '> 1', '= 3' or '0.9 to 1.1'",
                              text);
     } while (starts(&at, "and "));
-    if (*at) return pbd_error(PBD_BAD_INPUT, "bounds '%.60s': '%.40s' is too much", text, at);
+    if (*at) return pbd_error(PBD_BAD_INPUT, "bounds '%.60s': unexpected '%.40s'", text, at);
     if (out->low < out->high || (out->low == out->high && !out->without_low && !out->without_high)) return pbd_ok();
     return pbd_error(PBD_BAD_INPUT, "bounds '%.60s': no value meets them", text);
 }

@@ -18,14 +18,10 @@ typedef struct shown {
     char run_id[STRIP_MOST_RUNS][40], caption[STRIP_MOST_RUNS][100];
     size_t made;
     pbd_run_again again[STRIP_MOST_RUNS];
-    int file[STRIP_MOST_RUNS];
 } shown;
 
 static void free_shown(shown *s) {
-    for (size_t i = 0; i < s->made; i++) {
-        pbd_again_free(&s->again[i]);
-        if (s->file[i]) close(s->file[i]);
-    }
+    for (size_t i = 0; i < s->made; i++) pbd_again_free(&s->again[i]);
 }
 
 /* ---- Which runs -------------------------------------------------------------------------------------------------- */
@@ -56,6 +52,10 @@ static pbd_status find_runs(const pbd_figure_file *file, const pbd_strip *strip,
     return status;
 }
 
+static char *note_path(const pbd_figure_file *file, const pbd_strip *strip, const char *out_folder, pbd_arena *owner) {
+    return pbd_new_format(owner, "%s/%s/%s.strip", out_folder, file->figure, strip->name);
+}
+
 /* ---- Whether it is drawn ----------------------------------------------------------------------------------------- */
 
 /* What a strip shows: two that differ in nothing of it are the same picture. NULL without memory. */
@@ -72,13 +72,37 @@ static char *tell_content(const pbd_strip *strip, const shown *s) {
     return NULL;
 }
 
-static bool is_drawn(const char *picture, const char *note, const char *content) {
-    char read[4096];
+/* "" where there is none. */
+static void read_note(const char *note, char text[4096]) {
     FILE *file PBD_CLEANUP(pbd_close_file) = fopen(note, "r");
-    if (!file || access(picture, R_OK) != 0) return false;
-    const size_t length = fread(read, 1, sizeof read - 1, file);
-    read[length] = '\0';
-    return strcmp(read, content) == 0;
+    text[file ? fread(text, 1, 4095, file) : 0] = '\0';
+}
+
+static bool is_drawn(const char *picture, const char *note, const char *content) {
+    char text[4096];
+    read_note(note, text);
+    return access(picture, R_OK) == 0 && strcmp(text, content) == 0;
+}
+
+/* Its runs are the first words of the lines from the third on. */
+bool pbd_figure_strip_is_of(const pbd_figure_file *file, const pbd_strip *strip, const char *out_folder,
+                            pbd_store *store) {
+    char text[4096];
+    size_t runs = 0;
+    pbd_arena a PBD_ARENA;
+    const char *note = note_path(file, strip, out_folder, &a);
+    if (!note) return false;
+    read_note(note, text);
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n")); runs++) {
+        pbd_result found = {0};
+        if (runs < 2) continue;
+        line[strcspn(line, " ")] = '\0';
+        const pbd_status status = pbd_store_get(store, line, &found);
+        pbd_result_free(&found);
+        if (status.code != PBD_OK) return false;
+    }
+    return runs > 2;
 }
 
 /* A note that cannot be written says nothing: the strip is drawn again. */
@@ -93,15 +117,7 @@ static pbd_status make_runs(const pbd_strip_plan *plan, pbd_store *store, const 
     for (size_t i = 0; i < s->runs; i++) {
         pbd_run_again *again = &s->again[s->made++];
         PBD_TRY(pbd_again_find(store, s->run_id[i], again));
-        PBD_TRY(pbd_spool_file(picture, &s->file[i]));
-        const pbd_spool_plan spool = pbd_strip_spooling(plan, s->file[i]);
-        if (tell)
-            fprintf(stderr, "pbdbench: making run %.8s again for its pictures (%s)\n", again->stored.run_id,
-                    again->plan.item->label);
-        PBD_TRY(pbd_again_make(again, &spool));
-        if (*again->differs)
-            fprintf(stderr, "pbdbench: run %.8s is not the same when it is made again: %s\n", again->stored.run_id,
-                    again->differs);
+        PBD_TRY(pbd_again_make(again, picture, pbd_strip_spooling(plan), tell));
     }
     return pbd_ok();
 }
@@ -130,7 +146,7 @@ static pbd_status draw_strip(const pbd_figure_file *file, const pbd_strip *strip
                              const char *out_folder, bool tell, pbd_drawing *drawing) {
     pbd_arena *a = &drawing->owned;
     shown s PBD_CLEANUP(free_shown) = {0};
-    const char *note = pbd_new_format(a, "%s/%s/%s.strip", out_folder, file->figure, strip->name);
+    const char *note = note_path(file, strip, out_folder, a);
     const char *name = pbd_new_format(a, "%s-%s.png", file->figure, strip->name);
     char *picture = pbd_figure_strip_path(file, strip, out_folder, a);
     PBD_TRY(pbd_arena_check(a));

@@ -11,6 +11,10 @@
 pbd_status pbd_figure_strips(const pbd_figure_file *file, pbd_store *store, const char *out_folder, bool tell,
                              pbd_drawing *drawing);
 
+/* Whether the store has all the runs that a strip which is drawn shows. */
+bool pbd_figure_strip_is_of(const pbd_figure_file *file, const pbd_strip *strip, const char *out_folder,
+                            pbd_store *store);
+
 /* OUT/ID-NAME.png; NULL without memory. */
 char *pbd_figure_strip_path(const pbd_figure_file *file, const pbd_strip *strip, const char *out_folder,
                             pbd_arena *owner);

@@ -6,9 +6,8 @@
 
 enum { WIDTH = 560 /* of a picture, pixels */ };
 
-pbd_spool_plan pbd_strip_spooling(const pbd_strip_plan *plan, int file) {
-    return (pbd_spool_plan){
-        .file = file, .moment = plan->moment, .moments = plan->moments, .fields = pbd_take_fields(plan->colour)};
+pbd_spool_plan pbd_strip_spooling(const pbd_strip_plan *plan) {
+    return (pbd_spool_plan){.moment = plan->moment, .moments = plan->moments, .fields = pbd_take_fields(plan->colour)};
 }
 
 typedef struct strip {

@@ -14,8 +14,8 @@ typedef struct pbd_strip_plan {
     pbd_colour colour;
 } pbd_strip_plan;
 
-/* What is kept for a strip. `file`: see pbd_spool_plan. */
-pbd_spool_plan pbd_strip_spooling(const pbd_strip_plan *plan, int file);
+/* What is kept for a strip, but for the file. */
+pbd_spool_plan pbd_strip_spooling(const pbd_strip_plan *plan);
 
 /* Draws it from spools that hold a state each. A static solve is shown at its end, once. PBD_NOT_SUPPORTED without
  * gnuplot, and where the colour cannot be told. */

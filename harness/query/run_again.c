@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/exec/arena.h"
 #include "harness/query/run_command.h"
@@ -65,6 +66,8 @@ pbd_status pbd_again_find(pbd_store *store, const char *run, pbd_run_again *out)
 
 void pbd_again_free(pbd_run_again *again) {
     pbd_kept_close(&again->kept);
+    if (again->file) close(again->file);
+    again->file = 0;
     pbd_result_free(&again->made);
     pbd_result_free(&again->stored);
     pbd_plan_free(&again->plan);
@@ -110,11 +113,25 @@ static pbd_status check_made(const pbd_result *made) {
     return pbd_ok();
 }
 
-pbd_status pbd_again_make(pbd_run_again *again, const pbd_spool_plan *spool) {
+static void tell_begin(const pbd_run_again *again) {
+    double seconds = 0;
+    for (size_t i = 0; i < again->stored.phases; i++)
+        if (strcmp(again->stored.phase[i].name, "solve") == 0) seconds = again->stored.phase[i].wall_s;
+    fprintf(stderr, "pbdbench: making run %.8s again (%s); its solve took %.3g s\n", again->stored.run_id,
+            again->plan.item->label, seconds);
+}
+
+pbd_status pbd_again_make(pbd_run_again *again, const char *beside, pbd_spool_plan spool, bool tell) {
     pbd_plan_item *item = again->plan.item;
-    item->spool = *spool;
+    PBD_TRY(pbd_spool_file(beside, &again->file));
+    item->spool = spool;
+    item->spool.file = again->file;
+    if (tell) tell_begin(again);
     PBD_TRY(pbd_runs_apart(item) ? pbd_run_cell_apart(item, &again->made) : pbd_run_cell(item, &again->made));
     PBD_TRY(check_made(&again->made));
     compare_runs(again);
+    if (*again->differs)
+        fprintf(stderr, "pbdbench: run %.8s is not the same when it is made again: %s\n", again->stored.run_id,
+                again->differs);
     return pbd_kept_open(item, &again->kept);
 }

@@ -20,15 +20,17 @@ typedef struct pbd_run_again {
     pbd_result stored, made;
     pbd_plan plan; /* of one item */
     pbd_kept_run kept;
+    int file;          /* of its spool; 0: none yet */
     char differs[300]; /* the first result that is not the stored one, as a sentence; "": there is none */
 } pbd_run_again;
 
 /* The stored run: *item is the only one of *plan. PBD_BAD_INPUT where there is no such run, where it is not one of a
  * case (a benchmark, a limit, one of another tool), or where this program lacks its method or parameters. */
 pbd_status pbd_again_find(pbd_store *store, const char *run, pbd_run_again *out);
-/* Makes it, with the spool as planned. Nothing is stored. PBD_INTERRUPTED after Ctrl-C; PBD_FAILED where it leaves no
- * state. */
-pbd_status pbd_again_make(pbd_run_again *again, const pbd_spool_plan *spool);
+/* Makes it, with the spool as planned, but for its file, which is made in the folder of `beside`. Nothing is stored.
+ * Standard error says which result is not the stored one and, with `tell`, which run is made and how long its solve
+ * took. PBD_INTERRUPTED after Ctrl-C; PBD_FAILED where it leaves no state. */
+pbd_status pbd_again_make(pbd_run_again *again, const char *beside, pbd_spool_plan spool, bool tell);
 void pbd_again_free(pbd_run_again *again); /* safe on a zeroed one */
 
 #endif

@@ -150,13 +150,14 @@ static pbd_status embed(report *r, const report_figure *f, const char *folder) {
 
 /* Strips are drawn by `reproduce` alone, since their runs are made again; those that are there are shown. */
 static pbd_status embed_strips(report *r, const report_figure *f, const char *folder) {
-    for (unsigned i = 0; i < f->file->strips_count; i++) {
+    for (unsigned i = 0; i < f->file->strips_count && r->store && r->pictures != REPORT_PICTURES_NONE; i++) {
         pbd_arena a PBD_ARENA;
         struct stat about;
         const char *path = pbd_figure_strip_path(f->file, &f->file->strips[i], folder, &a);
         const char *alt = pbd_new_format(&a, "Rendered states: %s", f->file->title);
         PBD_TRY(pbd_arena_check(&a));
         if (stat(path, &about) != 0 || !newer_than_file(&about, f->file->figure, "figure.yaml")) continue;
+        if (!pbd_figure_strip_is_of(f->file, &f->file->strips[i], folder, r->store)) continue;
         const pbd_status status = html_png(&r->html, path, alt);
         if (status.code != PBD_OK) write_note(r, f, status.text);
     }
@@ -165,9 +166,9 @@ static pbd_status embed_strips(report *r, const report_figure *f, const char *fo
 
 pbd_status report_picture(report *r, report_figure *f) {
     pbd_arena a PBD_ARENA;
-    if (f->file->plots_count == 0) return pbd_ok();
     const char *folder = pbd_new_format(&a, "%s/results/plots", pbd_root());
     PBD_TRY(pbd_arena_check(&a));
+    if (f->file->plots_count == 0) return embed_strips(r, f, folder);
     pbd_status status = pbd_ok();
     if (r->pictures == REPORT_PICTURES_NONE)
         status = pbd_error(PBD_BAD_INPUT, "This report was written with --figures none.");

@@ -2,7 +2,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "harness/catalog/plugin.h"
 #include "harness/files/paths.h"
@@ -41,7 +40,6 @@ typedef struct filmed_runs {
     pbd_run_again again[FILM_MOST_SIDES];
     json_t *params[FILM_MOST_SIDES];
     char *caption[FILM_MOST_SIDES];
-    int file[FILM_MOST_SIDES];
 } filmed_runs;
 
 static void free_runs(filmed_runs *runs) {
@@ -49,7 +47,6 @@ static void free_runs(filmed_runs *runs) {
         pbd_again_free(&runs->again[i]);
         json_decref(runs->params[i]);
         free(runs->caption[i]);
-        if (runs->file[i]) close(runs->file[i]);
     }
 }
 
@@ -130,15 +127,8 @@ static pbd_status caption_runs(filmed_runs *runs) {
 static pbd_status make_runs(const film_options *o, const pbd_film_plan *plan, filmed_runs *runs) {
     for (size_t i = 0; i < runs->count; i++) {
         pbd_run_again *again = &runs->again[i];
-        PBD_TRY(pbd_spool_file(plan->path, &runs->file[i]));
-        const pbd_spool_plan spool = pbd_film_spooling(plan, runs->file[i]);
-        if (!o->quiet)
-            fprintf(stderr, "pbdbench: making run %.8s again (%s)\n", again->stored.run_id, again->plan.item->label);
-        PBD_TRY(pbd_again_make(again, &spool));
+        PBD_TRY(pbd_again_make(again, plan->path, pbd_film_spooling(plan, 0), !o->quiet));
         PBD_TRY(pbd_film_can_move(&again->kept.setup.scene));
-        if (*again->differs)
-            fprintf(stderr, "pbdbench: run %.8s is not the same when it is made again: %s\n", again->stored.run_id,
-                    again->differs);
     }
     return pbd_ok();
 }

@@ -51,8 +51,8 @@ static const pbd_option table[] = {
     PBD_OPT_FLAG(reproduce_options, accept, "accept", 0, "writes the verdicts to plots/FIGURE/verdicts.csv"),
     PBD_OPT_FLAG(reproduce_options, again, "again", 0, "repeats runs that are already stored"),
     PBD_OPT_FLAG(reproduce_options, no_strips, "no-strips", 0,
-                 "leaves out the strips of rendered bodies, whose runs are made again\n"
-                 "for them, unless they are drawn already"),
+                 "draws no strips of rendered bodies, for which runs are made again,\n"
+                 "once"),
     PBD_OPT_TEXT(reproduce_options, out, "out", 'o', "DIR", PBD_WORDS_FOLDERS,
                  "pictures and their data; default results/plots"),
     PBD_OPTION_DB(reproduce_options),

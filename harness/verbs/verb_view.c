@@ -1,6 +1,5 @@
 /* view: stored runs, made again, as one HTML page to look at in motion. */
 #include <string.h>
-#include <unistd.h>
 
 #include "harness/catalog/plugin.h"
 #include "harness/query/run_again.h"
@@ -44,14 +43,12 @@ typedef struct viewed_runs {
     size_t count;
     pbd_run_again again[VIEW_MOST_RUNS];
     const char *command[VIEW_MOST_RUNS];
-    int file[VIEW_MOST_RUNS];
     pbd_arena memory;
 } viewed_runs;
 
 static void free_runs(viewed_runs *runs) {
     for (size_t i = 0; i < VIEW_MOST_RUNS; i++) {
         pbd_again_free(&runs->again[i]);
-        if (runs->file[i]) close(runs->file[i]);
     }
     pbd_arena_free(&runs->memory);
 }
@@ -87,27 +84,11 @@ static pbd_status find_runs(const view_options *o, const pbd_texts *words, viewe
 
 /* ---- The page ---------------------------------------------------------------------------------------------------- */
 
-static void tell_begin(const pbd_run_again *again) {
-    double seconds = 0;
-    for (size_t i = 0; i < again->stored.phases; i++)
-        if (strcmp(again->stored.phase[i].name, "solve") == 0) seconds = again->stored.phase[i].wall_s;
-    fprintf(stderr, "pbdbench: making run %.8s again (%s); its solve took %.3g s\n", again->stored.run_id,
-            again->plan.item->label, seconds);
-}
-
 static pbd_status make_runs(const view_options *o, const pbd_page_file *page, viewed_runs *runs) {
     const char *beside PBD_CLEANUP(pbd_free_memory) = page->fresh ? strdup(page->path) : pbd_root_path("results/view");
     if (!beside) return pbd_no_memory();
-    for (size_t i = 0; i < runs->count; i++) {
-        pbd_run_again *again = &runs->again[i];
-        PBD_TRY(pbd_spool_file(beside, &runs->file[i]));
-        const pbd_spool_plan plan = pbd_view_plan(runs->file[i], (int)o->frames, o->most_mb, runs->count, colour_of(o));
-        if (!o->quiet) tell_begin(again);
-        PBD_TRY(pbd_again_make(again, &plan));
-        if (*again->differs)
-            fprintf(stderr, "pbdbench: run %.8s is not the same when it is made again: %s\n", again->stored.run_id,
-                    again->differs);
-    }
+    const pbd_spool_plan plan = pbd_view_plan(0, (int)o->frames, o->most_mb, runs->count, colour_of(o));
+    for (size_t i = 0; i < runs->count; i++) PBD_TRY(pbd_again_make(&runs->again[i], beside, plan, !o->quiet));
     return pbd_ok();
 }
 
