@@ -294,6 +294,57 @@ static void test_weights_are_consistent(void **unused) {
     close_case(&t);
 }
 
+/* ---- one_element ------------------------------------------------------------------------------------------------- */
+
+/* E 1000 Pa, nu 0: lambda 0, mu 500 Pa. StVK stretched by s: e = (s^2 - 1)/2, psi = mu e^2. A corner tetrahedron of 2 m
+ * is 8/6 m^3. The energy's gradient is along x at the first corner, and the opposite at the last, whatever their
+ * masses. */
+static void test_one_element(void **unused) {
+    (void)unused;
+    trial t;
+    open_case(&t, "one_element", "material=stvk nu=0 size=2 motion=stretch amount=0.2 masses=uneven density=300");
+    const double mass = 300 * 8.0 / 6, e = (1.44 - 1) / 2, after = (1.21 - 1) / 2;
+    memcpy(t.x, t.scene.particles.start, 3 * t.scene.particles.count * sizeof *t.x);
+    measure(&t);
+    check_metric(&t, "moved", 0, 0);
+    check_metric(&t, "energy_start", 500 * e * e * 8 / 6, 1e-12);
+    check_metric(&t, "stretch_x_start", 1.2, 1e-15);
+    check_metric(&t, "stretch_change", 0, 0);
+    assert_null(find_metric(&t, "direction_error")); /* nothing has moved */
+    /* Along the gradient: m dx of the first and the last corner are opposite. Masses are as 1 : 4. */
+    check_near("mass of the first, kg", t.scene.particles.masses[0], mass / 10, 1e-12);
+    check_near("mass of the last, kg", t.scene.particles.masses[3], 4 * mass / 10, 1e-12);
+    t.x[0] -= 0.16;
+    t.x[9] += 0.04;
+    measure(&t);
+    check_metric(&t, "moved", 0.08, 1e-15);
+    check_metric(&t, "direction_error", 0, 1e-8);
+    check_metric(&t, "impulse_sum", 0, 1e-15);
+    check_metric(&t, "moment_sum", 0, 1e-15);
+    check_metric(&t, "stretch_x", 1.1, 1e-15);
+    check_metric(&t, "cosine_xy", -0.02 / sqrt(1 + 0.02 * 0.02), 1e-15); /* the last corner moved by 0.02 edges */
+    t.x[9] -= 0.04; /* the last corner back: half of the gradient's square is lost, and nothing balances the impulse */
+    measure(&t);
+    check_metric(&t, "impulse_sum", 1, 1e-15);
+    check_metric(&t, "direction_error", sqrt(2 - sqrt(2)), 1e-8); /* unit vectors at 45 degrees */
+    t.x[0] += 0.16 - 0.2;                                         /* a stretch of 1.1 alone */
+    measure(&t);
+    check_metric(&t, "energy_end", 500 * after * after * 8 / 6, 1e-12);
+    apply(&t, anywhere());
+    measure(&t);
+    check_metric(&t, "energy_end", 500 * after * after * 8 / 6, 1e-11);
+    close_case(&t);
+    /* A membrane of 2 m^2: lambda of plane stress is E nu/(1 - nu^2), which is 800/3 Pa, no strain across it. */
+    open_case(&t, "one_element", "cell=triangle material=stvk nu=0.25 size=2 motion=shear amount=0.5 density=300");
+    memcpy(t.x, t.scene.particles.start, 3 * t.scene.particles.count * sizeof *t.x);
+    measure(&t);
+    /* C = [1 0.5; 0.5 1.25]: E = [0 0.25; 0.25 0.125]. */
+    check_metric(&t, "energy_start", 2 * (800 / 6.0 * 0.125 * 0.125 + 400 * (2 * 0.0625 + 0.125 * 0.125)), 1e-12);
+    check_metric(&t, "cosine_xy_start", 0.5 / sqrt(1.25), 1e-15);
+    assert_null(find_metric(&t, "stretch_z"));
+    close_case(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shape_error),
@@ -306,6 +357,7 @@ int main(void) {
         cmocka_unit_test(test_sag_references),
         cmocka_unit_test(test_plate),
         cmocka_unit_test(test_weights_are_consistent),
+        cmocka_unit_test(test_one_element),
     };
     return cmocka_run_group_tests_name("bar cases", tests, NULL, NULL);
 }
