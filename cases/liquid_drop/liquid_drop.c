@@ -15,6 +15,9 @@ static const pbd_param params[] = {
     {"height", "", PBD_REAL, "6", 0, 1e6, 0, NULL,
      "of the drop's middle above the ground or the pool, in spacings, and its radius"},
     {"speed", "m/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "of the drop, downwards"},
+    {"spin", "rad/s", PBD_REAL, "0", -1e6, 1e6, 0, NULL, "of the drop about its middle, in the plane of x and y"},
+    {"squeeze", "", PBD_REAL, "1", 0.1, 2, 0, NULL, "the drop's distances at the start, over those of the lattice"},
+    {"rest_density", "kg/m^3", PBD_REAL, "0", 0, 1e9, 0, NULL, "of Eq. 6; 0: the method's default"},
     {"gravity", "m/s^2", PBD_REAL, "1", 0, 1e6, 0, NULL, "along -y"},
     {"ground", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "a plane below, and walls about a pool"},
     {"friction", "", PBD_REAL, "0", 0, 100, 0, NULL, "ground=on: Coulomb's coefficient of ground and walls"},
@@ -22,6 +25,13 @@ static const pbd_param params[] = {
     PBD_SMOOTHED_FILES_PARAM,
     {"duration", "s", PBD_REAL, "12", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
+
+enum { MOST_DIFFERED = 100 }; /* particles whose energy is differentiated */
+
+typedef struct drop_detail {
+    smoothed_watch watch; /* first */
+    double rest_density;  /* 0: the method's */
+} drop_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
@@ -55,20 +65,31 @@ static void make_lumps(const pbd_values *values, smoothed_lump lump[2]) {
                               .particles = n,
                               .columns = (size_t)ceil(plane ? sqrt((double)n) : cbrt((double)n)),
                               .at = {0, spacing * (level + pbd_real(values, "height") + (ball ? radius : 0)), 0},
-                              .velocity = {0, -pbd_real(values, "speed"), 0}};
+                              .velocity = {0, -pbd_real(values, "speed"), 0},
+                              .squeeze = pbd_real(values, "squeeze")};
     lump[1] = (smoothed_lump){.shape = SMOOTHED_BLOCK, .particles = pool, .columns = columns};
+}
+
+static void spin_drop(const smoothed_lump *drop, double spin, pbd_scene *scene) {
+    for (size_t p = 0; p < drop->particles; p++) {
+        const double *x = scene->particles.positions + 3 * p;
+        scene->particles.velocities[3 * p] -= spin * (x[1] - drop->at[1]);
+        scene->particles.velocities[3 * p + 1] += spin * (x[0] - drop->at[0]);
+    }
 }
 
 static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
-    smoothed_watch *watch = setup->detail;
+    drop_detail *detail = setup->detail;
     smoothed_lump lump[2];
     make_lumps(values, lump);
     PBD_TRY(smoothed_make(values, lump, lump[1].particles > 0 ? 2 : 1, scene));
     scene->duration = pbd_real(values, "duration");
     setup->observe_every = scene->duration / (double)pbd_integer(values, "looks");
     scene->loads.gravity[1] = -pbd_real(values, "gravity");
-    *watch = smoothed_watch_start(values, scene, 0);
+    spin_drop(&lump[0], pbd_real(values, "spin"), scene);
+    detail->watch = smoothed_watch_start(values, scene, 0);
+    detail->rest_density = pbd_real(values, "rest_density");
     return add_ground(values, scene);
 }
 
@@ -77,7 +98,8 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
 static pbd_status observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                           pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
-    return smoothed_watch_look(setup->detail, scene, method, state, time, recorder);
+    drop_detail *detail = setup->detail;
+    return smoothed_watch_look(&detail->watch, scene, method, state, time, recorder);
 }
 
 /* Momentum and, about the origin, angular momentum. */
@@ -107,21 +129,43 @@ static void record_momenta(const pbd_scene *scene, const double *x, const double
     pbd_metric(recorder, "angular_momentum_gained", "1", PBD_ERROR, angular);
 }
 
+/* Of a drop that began at rest without loads: whether its forces are the descent of the energy, if its rest density is
+ * known, and whether they sum to zero. */
+static pbd_status record_force(const pbd_setup *setup, const double *v, pbd_recorder *recorder) {
+    const pbd_scene *scene = &setup->scene;
+    const drop_detail *detail = setup->detail;
+    double sum[3] = {0}, all = 0, off;
+    for (size_t i = 0; i < 3 * scene->particles.count; i++) {
+        if (scene->particles.velocities[i] != 0) return pbd_ok();
+        sum[i % 3] += scene->particles.masses[i / 3] * v[i];
+        all += scene->particles.masses[i / 3] * fabs(v[i]);
+    }
+    if (scene->colliders.count > 0 || scene->loads.gravity[1] != 0 || !(all > 0)) return pbd_ok();
+    pbd_metric(recorder, "impulse_sum", "1", PBD_FLAW, (fabs(sum[0]) + fabs(sum[1]) + fabs(sum[2])) / all);
+    if (!(detail->rest_density > 0) || scene->particles.count > MOST_DIFFERED) return pbd_ok();
+    PBD_TRY(smoothed_direction_error(&detail->watch, scene, detail->rest_density, v, &off));
+    if (isfinite(off)) pbd_metric(recorder, "direction_error", "1", PBD_STATE, off);
+    return pbd_ok();
+}
+
 /* With all places, so that runs can be compared particle by particle. */
 static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
+    const drop_detail *detail = setup->detail;
     double *x, *v, energy = 0;
     PBD_TRY(body_motion(scene, method, state, &x, &v));
     for (size_t i = 0; i < 3 * scene->particles.count; i++)
         energy += 0.5 * scene->particles.masses[i / 3] * v[i] * v[i];
     pbd_metric(recorder, "kinetic_energy", "J", PBD_STATE, energy);
     record_momenta(scene, x, v, recorder);
+    const pbd_status status = record_force(setup, v, recorder);
     static const char *const axis[] = {"x", "y", "z"};
     for (int d = 0; d < 3 && scene->particles.count <= SMOOTHED_SEEN; d++)
         pbd_series(recorder, "place", axis[d], "m", x + d, scene->particles.count, 3);
     free(x);
     free(v);
-    return smoothed_watch_record(setup->detail, scene, method, state, recorder);
+    PBD_TRY(status);
+    return smoothed_watch_record(&detail->watch, scene, method, state, recorder);
 }
 
 const pbd_case pbd_case_liquid_drop = {
@@ -130,7 +174,7 @@ const pbd_case pbd_case_liquid_drop = {
     .source = "desbrun1996 Figure 6, sections 3.2 and 5",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
-    .detail_bytes = sizeof(smoothed_watch),
+    .detail_bytes = sizeof(drop_detail),
     .build = build,
     .measure = measure,
     .observe = observe,

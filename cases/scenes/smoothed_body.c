@@ -63,7 +63,8 @@ static void place_lump(const pbd_values *values, const smoothed_lump *lump, size
         const size_t p = from + i;
         for (size_t d = 0; d < 3; d++) {
             const double moved = (int)d < dimensions && jitter > 0 ? jitter * body_noise(seed) : 0;
-            scene->particles.positions[3 * p + d] = lump->at[d] + spacing * (sites[i][d] + moved);
+            const double squeeze = lump->squeeze > 0 ? lump->squeeze : 1;
+            scene->particles.positions[3 * p + d] = lump->at[d] + squeeze * spacing * (sites[i][d] + moved);
             scene->particles.velocities[3 * p + d] = lump->velocity[d];
         }
         scene->particles.masses[p] = pbd_real(values, "density") * pow(spacing, dimensions);
@@ -141,6 +142,7 @@ static pbd_status look_at_surfaces(smoothed_watch *w, const density_grid *g, dou
         snprintf(area, sizeof area, "area_at_%g", level_of(k));
         note(recorder, volume, plane ? "m^2" : "m^3", s.volume);
         note(recorder, area, plane ? "m" : "m^2", s.area);
+        if (level_of(k) == 2) note(recorder, "surface_pieces", "1", (double)s.pieces);
         if (time >= w->from && w->first[k] == 0) w->first[k] = s.volume;
         if (w->first[k] > 0) w->change[k] = fmax(w->change[k], fabs(s.volume / w->first[k] - 1));
         density_surface_free(&s);
@@ -210,6 +212,17 @@ static pbd_status draw_particles(const smoothed_matter *m, const near_pairs *pai
     return pbd_ok();
 }
 
+/* Sum of m/rho: the volume that Eq. 3 gives the body. */
+static pbd_status note_volume(const smoothed_matter *m, const near_pairs *pairs, pbd_recorder *recorder) {
+    pbd_arena a PBD_ARENA;
+    double *density = pbd_new(&a, double, m->particles), volume = 0;
+    PBD_TRY(pbd_arena_check(&a));
+    densities_of(m, pairs, density);
+    for (size_t i = 0; i < m->particles; i++) volume += m->mass[i] / density[i];
+    note(recorder, "volume", m->dimensions == 2 ? "m^2" : "m^3", volume);
+    return pbd_ok();
+}
+
 static pbd_status count_pieces(smoothed_watch *w, const near_pairs *pairs) {
     const size_t n = w->matter.particles;
     pbd_arena a PBD_ARENA;
@@ -235,6 +248,7 @@ static pbd_status look_at(smoothed_watch *w, double time, const near_pairs *pair
     note(recorder, "time", "s", time);
     note(recorder, "pieces", "1", (double)w->pieces);
     note(recorder, "second_piece", "1", (double)w->second);
+    PBD_TRY(note_volume(&w->matter, pairs, recorder));
     PBD_TRY(look_at_surfaces(w, g, time, recorder));
     if (w->frames == SMOOTHED_FRAMES || time < w->frame_at[w->frames] * (1 - 1e-9)) return pbd_ok();
     const double frame = w->frames++;
@@ -264,6 +278,50 @@ pbd_status smoothed_watch_look(smoothed_watch *w, const pbd_scene *scene, const 
     density_grid_free(&grid);
     w->matter.x = NULL;
     return status;
+}
+
+/* ---- The force --------------------------------------------------------------------------------------------------- */
+
+/* Sum of m (ln(rho/rho0) + rho0/rho - 1): the energy that pressure and cohesion descend, over k (D-7). */
+static double energy_at(const smoothed_matter *m, double rest_density) {
+    double energy = 0;
+    for (size_t i = 0; i < m->particles; i++) {
+        double density = 0;
+        for (size_t j = 0; j < m->particles; j++) {
+            double square = 0;
+            for (size_t d = 0; d < 3; d++) square += pow(m->x[3 * i + d] - m->x[3 * j + d], 2);
+            density += m->mass[j] * sph_kernel_in((sph_kernel)m->kernel, m->dimensions, square, 2 * m->h).w;
+        }
+        energy += m->mass[i] * (log(density / rest_density) + rest_density / density - 1);
+    }
+    return energy;
+}
+
+pbd_status smoothed_direction_error(const smoothed_watch *w, const pbd_scene *scene, double rest_density,
+                                    const double *velocity, double *out) {
+    const size_t n = scene->particles.count;
+    const double step = 1e-5 * w->matter.h;
+    smoothed_matter m = w->matter;
+    pbd_arena a PBD_ARENA;
+    double *x = pbd_new(&a, double, 3 * n), *descent = pbd_new(&a, double, 3 * n), own = 0, theirs = 0, off = 0;
+    PBD_TRY(pbd_arena_check(&a));
+    memcpy(x, scene->particles.positions, 3 * n * sizeof *x);
+    m.x = x;
+    for (size_t k = 0; k < 3 * n; k++) {
+        if (k % 3 >= (size_t)m.dimensions) continue;
+        const double here = x[k];
+        x[k] = here + step;
+        const double above = energy_at(&m, rest_density);
+        x[k] = here - step;
+        descent[k] = (energy_at(&m, rest_density) - above) / (2 * step);
+        x[k] = here;
+        own += descent[k] * descent[k];
+        theirs += pow(m.mass[k / 3] * velocity[k], 2);
+    }
+    for (size_t k = 0; k < 3 * n; k++)
+        off += pow(m.mass[k / 3] * velocity[k] / sqrt(theirs) - descent[k] / sqrt(own), 2);
+    *out = sqrt(off);
+    return pbd_ok();
 }
 
 /* ---- At the end -------------------------------------------------------------------------------------------------- */

@@ -41,6 +41,7 @@ typedef struct smoothed_lump {
     size_t particles, columns;
     double at[3];       /* m: the middle of a block's lowest row, or of the ball */
     double velocity[3]; /* m/s */
+    double squeeze;     /* of its spacing at the start; 0: 1 */
 } smoothed_lump;
 
 pbd_status smoothed_make(const pbd_values *values, const smoothed_lump *lump, size_t lumps, pbd_scene *scene);
@@ -67,8 +68,9 @@ typedef struct smoothed_watch {
 } smoothed_watch;
 
 smoothed_watch smoothed_watch_start(const pbd_values *values, const pbd_scene *scene, double from);
-/* Appends to the series time, pieces, second_piece, volume_at_LEVEL, area_at_LEVEL; and where it is time for a frame,
- * particle (x, y, z, density, frame), field (x, y, density, frame) and contour (x, y, dx, dy, frame), these of planes.
+/* Appends to the series time, pieces, second_piece, volume (sum of m/rho), volume_at_LEVEL, area_at_LEVEL,
+ * surface_pieces (of the surface at 2 m W_h(h)); and where it is time for a frame, particle (x, y, z, density, frame),
+ * field (x, y, density, frame) and contour (x, y, dx, dy, frame), these of planes.
  */
 pbd_status smoothed_watch_look(smoothed_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,
                                double time, pbd_recorder *recorder);
@@ -79,5 +81,11 @@ pbd_status smoothed_watch_record(const smoothed_watch *w, const pbd_scene *scene
 /* Of the distances to the nearest other, over the spacing: nearest_mean, nearest_deviation, clustered (the share below
  * half a spacing), series nearest. And neighbours_within_2h, the mean number of others. */
 pbd_status smoothed_record_spread(const smoothed_matter *matter, double spacing, pbd_recorder *recorder);
+
+/* Distance between the directions of the momenta m v, in a motion that began at rest, and of the descent of the energy
+ * sum m k (ln(rho/rho0) + rho0/rho - 1) at the scene's positions, by central differences of second order: unit vectors
+ * of all particles. In n^3 kernels. NaN where either is 0. */
+pbd_status smoothed_direction_error(const smoothed_watch *w, const pbd_scene *scene, double rest_density,
+                                    const double *velocity, double *out);
 
 #endif
