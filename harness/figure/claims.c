@@ -76,7 +76,8 @@ static size_t count_failed(const pbd_figure_file *file, const pbd_claim *claim, 
     return failed;
 }
 
-static pbd_status set_not_run(pbd_arena *owned, pbd_claim_result *r, const char *why, size_t runs) {
+static pbd_status set_not_run(pbd_arena *owned, pbd_claim_result *r, const char *reason, const char *why, size_t runs) {
+    r->reason = reason;
     snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
     r->lacks_runs = true;
     r->note = pbd_new_format(owned, "%zu %s", runs, why);
@@ -95,6 +96,7 @@ static pbd_status set_left_out(pbd_arena *owned, pbd_claim_result *r, const pbd_
     pbd_left_out_text(group, why);
     snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
     r->left_out = true;
+    r->reason = "left_out";
     r->note = pbd_new_format(owned, "not judged here: %s", why);
     return pbd_arena_check(owned);
 }
@@ -208,31 +210,39 @@ static pbd_status ask(const pbd_figure_file *file, sqlite3 *sql, pbd_arena *owne
     PBD_TRY(pbd_figure_query(file, sql, r->claim->sql, where, &query));
     const pbd_status status = read_rows(sql, query, where, owned, r);
     sum_up(r);
+    if (strcmp(r->verdict, not_run) == 0) r->reason = "no_value";
     pbd_query_end(sql, query);
     return status;
 }
 
-static pbd_status judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, sqlite3 *sql,
+static pbd_status set_too_small(pbd_arena *owned, pbd_claim_result *r) {
+    snprintf(r->verdict, sizeof r->verdict, "%s", not_run);
+    r->reason = "quick";
+    r->note = pbd_new_text(owned, "quick runs are too small to judge it");
+    return pbd_arena_check(owned);
+}
+
+static pbd_status judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, bool quick, sqlite3 *sql,
                         pbd_arena *owned, pbd_claim_result *r) {
     size_t missing = 0;
     PBD_TRY(collect_runs(file, plan, first_group, owned, r, &missing));
     const pbd_group *left_out = left_out_group(file, r->claim);
     if (left_out) return set_left_out(owned, r, left_out);
-    if (missing) return set_not_run(owned, r, "of its runs are missing", missing);
+    if (missing) return set_not_run(owned, r, "runs_missing", "of its runs are missing", missing);
     size_t failed = count_failed(file, r->claim, sql);
-    if (failed) return set_not_run(owned, r, "of its runs failed", failed);
-    return ask(file, sql, owned, r);
+    if (failed) return set_not_run(owned, r, "runs_failed", "of its runs failed", failed);
+    return quick && r->claim->full_size ? set_too_small(owned, r) : ask(file, sql, owned, r);
 }
 
-pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store,
-                            pbd_claim_results *out) {
+pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, bool quick,
+                            pbd_store *store, pbd_claim_results *out) {
     *out = (pbd_claim_results){.count = file->claims_count};
     out->item = pbd_new(&out->owned, pbd_claim_result, out->count);
     pbd_status status = pbd_arena_check(&out->owned);
     for (size_t i = 0; i < out->count && status.code == PBD_OK; i++) {
         out->item[i].claim = &file->claims[i];
         out->item[i].value = NAN;
-        status = judge(file, plan, first_group, pbd_store_sql(store), &out->owned, &out->item[i]);
+        status = judge(file, plan, first_group, quick, pbd_store_sql(store), &out->owned, &out->item[i]);
     }
     if (status.code != PBD_OK) pbd_claims_free(out);
     return status;

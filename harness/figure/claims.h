@@ -15,6 +15,7 @@ typedef struct pbd_claim_reading {
 typedef struct pbd_claim_result {
     const pbd_claim *claim; /* of the figure's file */
     char verdict[16];       /* reproduced, partly, not_reproduced, not_run */
+    const char *reason;     /* of not_run: runs_missing, runs_failed, left_out, quick, no_value; else NULL */
     double value;           /* NaN: none */
     char *note;             /* the query's own sentence, or why it was not run; NULL: none */
     char accepted[16];      /* "" where none is */
@@ -37,10 +38,11 @@ typedef struct pbd_claim_results {
 } pbd_claim_results;
 
 /* Judges every claim of a figure whose tables were made (pbd_figure_tables). A claim is not_run when a run it rests on
- * is missing, failed or left out (pbd_figure_leave_out), or when its query gives no row or NULL (the value, if it has
- * bounds, else the verdict). PBD_BAD_INPUT for SQL that does not work. */
-pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store,
-                            pbd_claim_results *out);
+ * is missing, failed or left out (pbd_figure_leave_out), when it needs the full size and the runs are quick, or when
+ * its query gives no row or NULL (the value, if it has bounds, else the verdict). PBD_BAD_INPUT for SQL that does not
+ * work. */
+pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, bool quick,
+                            pbd_store *store, pbd_claim_results *out);
 void pbd_claims_free(pbd_claim_results *results); /* safe on zeroed results */
 
 /* Reads plots/ID/verdicts.csv (columns claim, reading, verdict; reading is empty for a claim's own verdict) and

@@ -44,17 +44,20 @@ static const cyaml_schema_field_t data_fields[] = {TEXT("name", pbd_data_query, 
                                                    CYAML_FIELD_END};
 static const cyaml_schema_value_t data_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_data_query, data_fields)};
 
-static const cyaml_schema_field_t claim_fields[] = {MAYBE_TEXT("reproduced", pbd_claim, reproduced),
-                                                    MAYBE_TEXT("partly", pbd_claim, partly),
-                                                    MAYBE_TEXT("possible", pbd_claim, possible),
-                                                    MAYBE_TEXT("because", pbd_claim, because),
-                                                    MAYBE_TEXT("rule", pbd_claim, rule),
-                                                    TEXT("id", pbd_claim, id),
-                                                    TEXT("says", pbd_claim, says),
-                                                    MAYBE_LIST("runs", pbd_claim, runs, &word),
-                                                    TEXT("sql", pbd_claim, sql),
-                                                    MAYBE_TEXT("notes", pbd_claim, notes),
-                                                    CYAML_FIELD_END};
+static const cyaml_schema_field_t claim_fields[] = {
+    MAYBE_TEXT("reproduced", pbd_claim, reproduced),
+    MAYBE_TEXT("partly", pbd_claim, partly),
+    MAYBE_TEXT("possible", pbd_claim, possible),
+    MAYBE_TEXT("because", pbd_claim, because),
+    MAYBE_TEXT("rule", pbd_claim, rule),
+    TEXT("id", pbd_claim, id),
+    TEXT("says", pbd_claim, says),
+    MAYBE_LIST("runs", pbd_claim, runs, &word),
+    TEXT("sql", pbd_claim, sql),
+    CYAML_FIELD_BOOL("beyond", CYAML_FLAG_OPTIONAL, pbd_claim, beyond),
+    CYAML_FIELD_BOOL("full_size", CYAML_FLAG_OPTIONAL, pbd_claim, full_size),
+    MAYBE_TEXT("notes", pbd_claim, notes),
+    CYAML_FIELD_END};
 static const cyaml_schema_value_t claim_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_claim, claim_fields)};
 
 static const cyaml_schema_value_t moment = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double)};
@@ -264,6 +267,19 @@ static pbd_status check_figure(const pbd_figure_file *file, const char *id) {
     return check_claims(file);
 }
 
+/* A relative path in a figure's settings is relative to its folder: "file=bodies.yaml". */
+static pbd_status place_files(char **words, unsigned count, const char *id) {
+    for (unsigned i = 0; i < count; i++) {
+        char *placed;
+        if (strncmp(words[i], "file=", 5) != 0 || words[i][5] == '/' || strchr(words[i], ':')) continue;
+        if (asprintf(&placed, "file=%s/plots/%s/%s", pbd_root(), id, words[i] + 5) < 0)
+            return pbd_error(PBD_FAILED, "out of memory");
+        free(words[i]);
+        words[i] = placed;
+    }
+    return pbd_ok();
+}
+
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static pbd_status load(const char *path, const char *shown_as, const cyaml_schema_value_t *schema, const char *id,
@@ -275,6 +291,10 @@ static pbd_status load(const char *path, const char *shown_as, const cyaml_schem
     for (unsigned i = 0; i < file->runs_count; i++) file->runs[i].left_out = 0; /* no member of the schema */
     file->shown_as = strdup(shown_as);
     pbd_status status = file->shown_as ? check_groups(file) : pbd_error(PBD_FAILED, "out of memory");
+    for (unsigned i = 0; i < file->runs_count && status.code == PBD_OK && id; i++) {
+        status = place_files(file->runs[i].set, file->runs[i].set_count, id);
+        if (status.code == PBD_OK) status = place_files(file->runs[i].quick, file->runs[i].quick_count, id);
+    }
     if (status.code == PBD_OK && id) status = check_figure(file, id);
     if (status.code == PBD_OK)
         *out = file;

@@ -51,6 +51,8 @@ typedef struct pbd_claim {
     char *notes;               /* the reason of the result */
     char **runs;               /* names of the groups it rests on; none: all groups */
     unsigned runs_count;
+    bool beyond;    /* ours: the paper makes no such claim */
+    bool full_size; /* runs of --quick cannot judge it: a time, or what depends on the number of particles */
 } pbd_claim;
 
 typedef struct pbd_figure_file {

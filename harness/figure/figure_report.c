@@ -27,10 +27,10 @@ static json_t *claim_json(const pbd_claim_result *r, bool quick) {
                                                   "accepted", quick ? json_null() : text_or_null(reading->accepted)));
     }
     for (size_t i = 0; i < r->runs; i++) json_array_append_new(ids, json_string(r->run_id[i]));
-    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o}", "id", r->claim->id, "says", r->claim->says, "value",
-                     pbd_finite_json(r->value), "verdict", r->verdict, "accepted",
-                     quick ? json_null() : text_or_null(r->accepted), "note", text_or_null(r->note), "readings",
-                     readings, "run_ids", ids);
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "id", r->claim->id, "says", r->claim->says,
+                     "value", pbd_finite_json(r->value), "verdict", r->verdict, "reason", text_or_null(r->reason),
+                     "accepted", quick ? json_null() : text_or_null(r->accepted), "note", text_or_null(r->note),
+                     "readings", readings, "run_ids", ids, "beyond", r->claim->beyond);
 }
 
 static void add_text(json_t *array, const char *text) { json_array_append_new(array, pbd_text_json(text)); }
@@ -107,8 +107,8 @@ static void print_reading(const pbd_claim_reading *r) {
 static void print_claim(const pbd_claim_result *r, const char *mark) {
     bool colour = pbd_is_terminal(stdout);
     const char *verdict = r->left_out ? "not judged" : plain_verdict(r->verdict);
-    printf("  %s%-14s%s  %s%s", colour ? colour_of(r->verdict) : "", verdict, colour ? "\033[0m" : "", r->claim->id,
-           mark);
+    printf("  %s%-14s%s  %s%s%s", colour ? colour_of(r->verdict) : "", verdict, colour ? "\033[0m" : "", r->claim->id,
+           r->claim->beyond ? " (ours)" : "", mark);
     if (isfinite(r->value)) printf("  = %.6g", r->value);
     putchar('\n');
     print_below(r->claim->says);

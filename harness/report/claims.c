@@ -172,6 +172,7 @@ static void write_claim(report *r, const report_figure *f, size_t i) {
     html_close(h, "td");
     html_open(h, "th", "scope", "row", "id", id, NULL);
     html_text(h, short_id(c->claim->id));
+    if (c->claim->beyond) html_text(h, " (ours)");
     html_close(h, "th");
     write_verdict(r, f, c);
     html_cell_open(h, c->value, true);

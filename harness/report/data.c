@@ -149,6 +149,7 @@ report_tally report_count(const report *r, const char *paper) {
         const report_figure *f = &r->figure[i];
         if (paper && strcmp(f->entry->paper, paper) != 0) continue;
         for (size_t k = 0; k < f->claims.count; k++) {
+            if (f->claims.item[k].claim->beyond) continue;
             const char *verdict = f->claims.item[k].verdict;
             tally.reproduced += strcmp(verdict, "reproduced") == 0;
             tally.partly += strcmp(verdict, "partly") == 0;

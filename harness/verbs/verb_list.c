@@ -7,6 +7,7 @@
 #include "harness/catalog/conditions.h"
 #include "harness/catalog/plugin.h"
 #include "harness/figure/figures.h"
+#include "harness/figure/findings_page.h"
 #include "harness/process/interrupt.h"
 #include "harness/query/list_runs.h"
 #include "harness/run/pairs.h"
@@ -127,7 +128,7 @@ static pbd_status list_parts(bool json, const bool *wanted) {
 typedef struct list_options {
     const char *db, *case_name, *method, *state;
     long long last;
-    bool json;
+    bool json, markdown;
     pbd_texts plugins;
 } list_options;
 
@@ -142,6 +143,8 @@ static const pbd_option table[] = {
                     "{run_id, kind, started_at, state, says, case, method, params, errors, time_s};\n"
                     "pairs are {case, method, state, reason, ends, why}: ends and why are null where\n"
                     "the pair is refused"),
+    PBD_OPT_FLAG(list_options, markdown, "markdown", 0,
+                 "figures: with accepted verdicts and what was found, the page plots/README.md"),
     PBD_OPT_TEXT(list_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "runs and pairs: only of this case"),
     PBD_OPT_TEXT(list_options, method, "method", 'm', "METHOD", PBD_WORDS_METHODS,
                  "runs and pairs: only of this method"),
@@ -228,7 +231,9 @@ static pbd_status take_kinds(const pbd_texts *words, bool wanted[KINDS]) {
     return pbd_ok();
 }
 
-static pbd_status check_options(const list_options *o, const bool wanted[KINDS]) {
+static pbd_status check_options(const list_options *o, const bool wanted[KINDS], size_t words) {
+    if (o->markdown && (o->json || words != 1 || !wanted[2]))
+        return pbd_error(PBD_BAD_INPUT, "--markdown is valid with `pbdbench list figures` only, and without --json");
     if (!wanted[KIND_RUNS] && (o->state || o->last || o->db))
         return pbd_error(PBD_BAD_INPUT, "--state, --last and --db are valid with `pbdbench list runs` only");
     if (!wanted[KIND_RUNS] && !wanted[KIND_PAIRS] && (o->case_name || o->method))
@@ -241,7 +246,8 @@ static pbd_status act(void *options, pbd_call *call) {
     bool wanted[KINDS] = {false};
     PBD_TRY(pbd_plugins_load(&o->plugins));
     PBD_TRY(take_kinds(call->words, wanted));
-    PBD_TRY(check_options(o, wanted));
+    PBD_TRY(check_options(o, wanted, call->words->count));
+    if (o->markdown) return pbd_findings_page(stdout);
     if (wanted[KIND_RUNS]) return list_runs(o);
     return wanted[KIND_PAIRS] ? list_pairs(o) : list_parts(o->json, wanted);
 }
@@ -256,6 +262,7 @@ const pbd_verb pbd_verb_list = {
     .summary = "list methods, cases, figures, backends, runs or pairs",
     .usage =
         "list [methods|cases|figures|backends]... [--json]\n"
+        "list figures --markdown\n"
         "list pairs [--case C] [-m METHOD] [--json]\n"
         "list runs [--case C] [-m METHOD] [--state S] [--last N] [--db FILE] [--json]",
     .about =

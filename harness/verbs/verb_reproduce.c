@@ -14,6 +14,9 @@
 #include "harness/figure/figure_report.h"
 #include "harness/figure/figure_strips.h"
 #include "harness/figure/figures.h"
+#include "harness/figure/findings_page.h"
+#include "harness/files/paths.h"
+#include "harness/picture/thumbnail.h"
 #include "harness/verbs/cli.h"
 
 typedef struct reproduce_options {
@@ -48,7 +51,8 @@ static const pbd_option table[] = {
                  "few and small runs; marked (quick), never compared with accepted verdicts"),
     PBD_OPT_FLAG(reproduce_options, dry_run, "dry-run", 0,
                  "only lists the runs it would make, with estimated time and memory"),
-    PBD_OPT_FLAG(reproduce_options, accept, "accept", 0, "writes the verdicts to plots/FIGURE/verdicts.csv"),
+    PBD_OPT_FLAG(reproduce_options, accept, "accept", 0,
+                 "writes the verdicts to plots/FIGURE/verdicts.csv, and a small picture beside it"),
     PBD_OPT_FLAG(reproduce_options, again, "again", 0, "repeats runs that are already stored"),
     PBD_OPT_FLAG(reproduce_options, no_strips, "no-strips", 0,
                  "draws no strips of rendered bodies, for which runs are made again,\n"
@@ -180,7 +184,7 @@ static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_
     const bool quick = s->options.style.quick;
     pbd_figure_leave_out(j->file, &s->plan, j->first_group);
     PBD_TRY(pbd_figure_tables(j->file, &s->plan, j->first_group, s->store));
-    PBD_TRY(pbd_claims_judge(j->file, &s->plan, j->first_group, s->store, claims));
+    PBD_TRY(pbd_claims_judge(j->file, &s->plan, j->first_group, quick, s->store, claims));
     if (!quick) PBD_TRY(pbd_claims_store(j->file, claims, s->store));
     if (!quick) PBD_TRY(pbd_claims_compare(j->file, claims));
     pbd_status status = pbd_figure_draw(j->file, s->store, out, quick, drawing);
@@ -190,9 +194,18 @@ static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_
     return pbd_interrupted() ? interrupted() : status;
 }
 
+/* The last picture drawn, a strip of bodies where there is one, becomes the figure's thumbnail. */
+static pbd_status write_thumbnail(const job *j, const pbd_drawing *drawing) {
+    pbd_arena a PBD_ARENA;
+    const char *to = pbd_new_format(&a, "%s/plots/%s/thumbnail.png", pbd_root(), j->file->figure);
+    PBD_TRY(pbd_arena_check(&a));
+    return drawing->plots > 0 ? pbd_thumbnail(drawing->plot[drawing->plots - 1], to, PBD_THUMBNAIL_WIDTH) : pbd_ok();
+}
+
 static pbd_status accept(const job *j, pbd_figure_report *report, pbd_claim_results *claims) {
     PBD_TRY(pbd_claims_accept(j->file, claims));
     report->accepted_now = true;
+    PBD_TRY(write_thumbnail(j, report->drawing));
     return pbd_claims_compare(j->file, claims);
 }
 
