@@ -448,6 +448,81 @@ static void test_figures_share_runs(void **state) {
     rmdir(in_workplace("plots/tiny-text"));
 }
 
+/* ---- Bundles, and the page of findings --------------------------------------------------------------------------- */
+
+static void shell(const char *command) {
+    char line[PATH_MAX + 300];
+    snprintf(line, sizeof line, "cd '%s' && %s", in_workplace("."), command);
+    assert_int_equal(system(line), 0);
+}
+
+static void test_bundle(void **state) {
+    (void)state;
+    char words[PATH_MAX];
+    snprintf(words, sizeof words, "%s", in_workplace("tiny.tar.gz"));
+    told answer = tell("reproduce", "tiny-fig1", "--bundle", words, DB("bundle.db"));
+    expect_code(answer, 0);
+    forget(&answer);
+    shell(
+        "tar -xzf tiny.tar.gz && cmp tiny-fig1/figure/figure.yaml plots/tiny-fig1/figure.yaml && "
+        "cmp tiny-fig1/pictures/tiny-fig1.png pictures/tiny-fig1.png && test $(wc -l < tiny-fig1/runs.jsonl) -eq 5");
+    char *claims = read_text(in_workplace("tiny-fig1/claims.csv")),
+         *readme = read_text(in_workplace("tiny-fig1/README.md"));
+    expect_says(claims, "claim,reading,value,verdict\n\"tiny-fig1.holds\",\"\",0.051");
+    expect_says(claims, "\"tiny-fig1.no_row\",\"\",,\"not_run\"\n");
+    expect_says(readme, "its 5 runs");
+    free(claims);
+    free(readme);
+    shell("\"$PBDBENCH_PROGRAM\" db merge tiny-fig1/runs.jsonl --db merged.db > said");
+    assert_int_equal(count_runs("merged.db"), 5);
+    /* The script makes the runs again by the program of a checkout, and tells a value that is not the same. */
+    shell(
+        "mkdir checkout && printf '#!/bin/sh\\nPBDBENCH_ROOT=%s exec %s \"$@\"\\n' \"$PWD\" \"$PBDBENCH_PROGRAM\" > "
+        "checkout/pbdbench && chmod +x checkout/pbdbench && sh tiny-fig1/check.sh checkout > said 2>&1 && "
+        "grep -q 'same to six digits' said");
+    shell(
+        "sed -i 's/,0.051/,0.052/' tiny-fig1/claims.csv && ! sh tiny-fig1/check.sh checkout > said 2>&1 && "
+        "grep -q 'values differ' said");
+    answer = tell("reproduce", "tiny", "--bundle", words, "--dry-run", DB("bundle.db"));
+    expect_code(answer, 2);
+    forget(&answer);
+    shell("rm -r tiny-fig1 checkout");
+}
+
+static void test_findings_page(void **state) {
+    (void)state;
+    make_figure(
+        "tiny-found",
+        "claims:\n"
+        "  - {id: f.much, says: a, sql: SELECT max(nu) AS value FROM fit, reproduced: '> 0.3', full_size: true}\n"
+        "  - {id: f.ours, says: b, sql: SELECT min(nu) AS value FROM fit, reproduced: '> 1', beyond: true}\n"
+        "notes: At nu = 0.4 it is 0.4 | so. More follows.\n");
+    told answer = tell("reproduce", "tiny-found", "--accept", DB("found.db"));
+    expect_code(answer, 0);
+    expect_says(answer.out, "not reproduced  f.ours (ours)");
+    forget(&answer);
+    answer = tell("list", "figures", "--markdown");
+    expect_code(answer, 0);
+    expect_says(answer.out,
+                "| | [tiny-found](tiny-found/figure.yaml): tiny-found | `f.much` reproduced<br>`f.ours` (ours) "
+                "**not reproduced** | At nu = 0.4 it is 0.4 \\| so. |");
+    expect_says(answer.out,
+                "4 claims: 1 reproduced, 0 partly, 0 not, 0 not run, 3 without a verdict. 1 claims are ours");
+    forget(&answer);
+    answer = tell("reproduce", "tiny-found", "--quick", "--json", DB("found.db"));
+    expect_code(answer, 0);
+    json_t *figure = parse_line(answer.out);
+    assert_string_equal(string_of(claim_named(figure, "f.much"), "verdict"), "not_run");
+    assert_string_equal(string_of(claim_named(figure, "f.much"), "reason"), "quick");
+    assert_string_equal(string_of(claim_named(figure, "f.ours"), "verdict"), "not_reproduced");
+    json_decref(figure);
+    forget(&answer);
+    answer = tell("list", "cases", "--markdown");
+    expect_code(answer, 2);
+    forget(&answer);
+    shell("rm -r plots/tiny-found");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figure_end_to_end),
@@ -464,6 +539,8 @@ int main(void) {
         cmocka_unit_test(test_bad_paper_csv_is_explained),
         cmocka_unit_test(test_unknown_figures),
         cmocka_unit_test(test_figures_share_runs),
+        cmocka_unit_test(test_bundle),
+        cmocka_unit_test(test_findings_page),
     };
     return cmocka_run_group_tests(tests, make_paper, remove_workplace);
 }

@@ -1,46 +1,39 @@
 #include "harness/picture/thumbnail.h"
 
 #include <math.h>
-#include <png.h>
 
 #include "harness/exec/arena.h"
+#include "harness/files/png_file.h"
 
-/* Mean of a channel over the part of the picture from (x0, y0) to (x1, y1), in pixels; ends may cut pixels. */
-static double mean_over(const png_byte *pixel, const png_image *image, int channel, double x0, double x1, double y0,
-                        double y1) {
-    double sum = 0, area = 0;
-    for (unsigned y = (unsigned)y0; y < image->height && y < y1; y++)
-        for (unsigned x = (unsigned)x0; x < image->width && x < x1; x++) {
-            const double part = (fmin(x + 1, x1) - fmax(x, x0)) * (fmin(y + 1, y1) - fmax(y, y0));
-            sum += part * pixel[3 * ((size_t)y * image->width + x) + (size_t)channel];
-            area += part;
+typedef struct area {
+    double x0, x1, y0, y1; /* pixels; ends may cut pixels */
+} area;
+
+/* Mean of a channel over a part of the picture. */
+static double mean_over(const pbd_image *image, int channel, area part) {
+    double sum = 0, whole = 0;
+    for (int y = (int)part.y0; y < image->height && y < part.y1; y++)
+        for (int x = (int)part.x0; x < image->width && x < part.x1; x++) {
+            const double share = (fmin(x + 1, part.x1) - fmax(x, part.x0)) * (fmin(y + 1, part.y1) - fmax(y, part.y0));
+            sum += share * image->pixel[3 * ((size_t)y * (size_t)image->width + (size_t)x) + (size_t)channel];
+            whole += share;
         }
-    return sum / area;
+    return sum / whole;
 }
 
-pbd_status pbd_thumbnail(const char *from, const char *to, unsigned width) {
-    png_image image = {.version = PNG_IMAGE_VERSION}, small = {.version = PNG_IMAGE_VERSION};
+pbd_status pbd_thumbnail(const char *from, const char *to, int width) {
+    pbd_image image PBD_CLEANUP(pbd_image_free) = {0};
     pbd_arena a PBD_ARENA;
-    if (!png_image_begin_read_from_file(&image, from))
-        return pbd_error(PBD_FAILED, "%s: cannot read it: %s", from, image.message);
-    image.format = small.format = PNG_FORMAT_RGB;
-    png_byte *pixel = pbd_new(&a, png_byte, PNG_IMAGE_SIZE(image));
-    if (pbd_arena_check(&a).code != PBD_OK || !png_image_finish_read(&image, NULL, pixel, 0, NULL)) {
-        png_image_free(&image);
-        return pbd_error(PBD_FAILED, "%s: cannot read it: %s", from, image.message);
-    }
+    PBD_TRY(pbd_png_read(from, &image));
     const double scale = image.width > width ? (double)image.width / width : 1;
-    small.width = (unsigned)(image.width / scale + 0.5);
-    small.height = (unsigned)fmax(1, image.height / scale);
-    png_byte *out = pbd_new(&a, png_byte, PNG_IMAGE_SIZE(small));
+    pbd_image small = {.width = (int)(image.width / scale + 0.5), .height = (int)fmax(1, image.height / scale)};
+    small.pixel = pbd_new(&a, unsigned char, 3 * (size_t)small.width * (size_t)small.height);
     PBD_TRY(pbd_arena_check(&a));
-    for (unsigned y = 0; y < small.height; y++)
-        for (unsigned x = 0; x < small.width; x++)
-            for (int c = 0; c < 3; c++)
-                out[3 * ((size_t)y * small.width + x) + (size_t)c] =
-                    (png_byte)(mean_over(pixel, &image, c, x * scale, (x + 1) * scale, y * scale, (y + 1) * scale) +
-                               0.5);
-    if (!png_image_write_to_file(&small, to, 0, out, 0, NULL))
-        return pbd_error(PBD_FAILED, "%s: cannot write it: %s", to, small.message);
-    return pbd_ok();
+    for (int y = 0; y < small.height; y++)
+        for (int x = 0; x < small.width; x++) {
+            const area part = {x * scale, (x + 1) * scale, y * scale, (y + 1) * scale};
+            unsigned char *out = small.pixel + 3 * ((size_t)y * (size_t)small.width + (size_t)x);
+            for (int c = 0; c < 3; c++) out[c] = (unsigned char)(mean_over(&image, c, part) + 0.5);
+        }
+    return pbd_png_write(to, &small);
 }

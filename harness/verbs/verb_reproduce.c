@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/figure/bundle.h"
 #include "harness/figure/claims.h"
 #include "harness/figure/figure_data.h"
 #include "harness/figure/figure_draw.h"
@@ -20,7 +21,7 @@
 #include "harness/verbs/cli.h"
 
 typedef struct reproduce_options {
-    const char *db, *out;
+    const char *db, *out, *bundle;
     bool quick, dry_run, again, accept, no_strips, json, quiet;
     pbd_report_style style;
 } reproduce_options;
@@ -59,6 +60,9 @@ static const pbd_option table[] = {
                  "once"),
     PBD_OPT_TEXT(reproduce_options, out, "out", 'o', "DIR", PBD_WORDS_FOLDERS,
                  "pictures and their data; default results/plots"),
+    PBD_OPT_TEXT(reproduce_options, bundle, "bundle", 0, "FILE", PBD_WORDS_FILES,
+                 "of one figure: an archive (.tar.gz) of its inputs, runs, values and pictures, with\n"
+                 "the command that makes the runs again and compares"),
     PBD_OPTION_DB(reproduce_options),
     PBD_OPTION_JSON(reproduce_options, "one object per figure and line"),
     PBD_OPTION_QUIET(reproduce_options, "no progress, one line per figure"),
@@ -67,6 +71,7 @@ static const pbd_option table[] = {
 static pbd_status check_options(const pbd_texts *words, reproduce_options *o) {
     o->style = (pbd_report_style){.json = o->json, .quiet = o->quiet, .quick = o->quick};
     if (o->accept && o->quick) return pbd_error(PBD_BAD_INPUT, "--accept needs the full runs: remove --quick");
+    if (o->bundle && o->dry_run) return pbd_error(PBD_BAD_INPUT, "--bundle needs runs: remove --dry-run");
     if (o->accept && o->dry_run) return pbd_error(PBD_BAD_INPUT, "--accept needs runs: remove --dry-run");
     if (words->count > 0) return pbd_ok();
     return pbd_error(PBD_BAD_INPUT, "reproduce needs a figure, a paper or `all`: `pbdbench list figures` shows them");
@@ -209,6 +214,27 @@ static pbd_status accept(const job *j, pbd_figure_report *report, pbd_claim_resu
     return pbd_claims_compare(j->file, claims);
 }
 
+static int by_id(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+static pbd_status bundle(session *s, const job *j, const pbd_figure_report *report) {
+    pbd_arena a PBD_ARENA;
+    const char **id = pbd_arena_take(&a, s->plan.count, sizeof *id);
+    size_t count = 0, kept = 0;
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < s->plan.count; i++)
+        if (s->plan.item[i].run_id[0]) id[count++] = s->plan.item[i].run_id;
+    qsort(id, count, sizeof *id, by_id);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(id[i], id[kept - 1]) != 0) id[kept++] = id[i];
+    const pbd_bundle all = {.file = j->file,
+                            .claims = report->claims,
+                            .drawing = report->drawing,
+                            .run_id = id,
+                            .runs = kept,
+                            .quick = s->options.quick};
+    return pbd_bundle_write(&all, s->store, s->options.bundle);
+}
+
 /* An error in one figure's files is reported and the next figure follows; only Ctrl-C ends everything. */
 static pbd_status finish_figure(session *s, const job *j, const char *out) {
     pbd_claim_results claims = {0};
@@ -216,6 +242,7 @@ static pbd_status finish_figure(session *s, const job *j, const char *out) {
     pbd_figure_report report = {.file = j->file, .claims = &claims, .drawing = &drawing};
     report.trouble = judge_and_draw(s, j, out, &claims, &drawing);
     if (s->options.accept && report.trouble.code == PBD_OK) report.trouble = accept(j, &report, &claims);
+    if (s->options.bundle && report.trouble.code == PBD_OK) report.trouble = bundle(s, j, &report);
     if (report.trouble.code != PBD_INTERRUPTED) pbd_report_figure(&report, &s->options.style);
     if (report.trouble.code != PBD_OK)
         s->trouble = report.trouble.code == PBD_FAILED ? PBD_EXIT_RUN_FAILED : PBD_EXIT_USAGE;
@@ -259,6 +286,8 @@ static pbd_status act(void *options, pbd_call *call) {
     const char *db PBD_CLEANUP(pbd_free_memory) = pbd_db_path(s.options.db);
     if (!db) return pbd_no_memory();
     PBD_TRY(choose(&s, call->words));
+    if (s.options.bundle && s.jobs != 1)
+        return pbd_error(PBD_BAD_INPUT, "--bundle is for one figure, and %zu are named", s.jobs);
     PBD_TRY(s.options.dry_run ? forecast_all(&s, db) : reproduce_all(&s, db, call->argc, call->argv));
     call->exit_code = session_exit(&s);
     return pbd_ok();
