@@ -32,6 +32,7 @@ static __attribute__((unused)) const char tiny_fig1[] =
     "paper: tiny\n"
     "title: Stiffness of one cube\n"
     "seconds: 2\n"
+    "quick_seconds: 0.5\n"
     "memory_mib: 10\n"
     "runs:\n"
     "  - name: fit\n"

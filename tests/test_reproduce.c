@@ -128,6 +128,9 @@ static void test_dry_run_makes_nothing(void **state) {
     expect_says(answer.out, "hex_fit pbd_distance nu=0.4");
     assert_false(exists("dry.db"));
     forget(&answer);
+    answer = tell("reproduce", "tiny-fig1", "--dry-run", "--quick", DB("dry.db"));
+    expect_says(answer.out, "2 runs, 0 stored, 2 to make; about 0.5 s (as its file says)");
+    forget(&answer);
     answer = tell("reproduce", "tiny-fig1", "--quick", DB("dry.db"));
     expect_code(answer, 0);
     forget(&answer);

@@ -76,6 +76,7 @@ static const cyaml_schema_field_t figure_fields[] = {
     TEXT("title", pbd_figure_file, title),
     MAYBE_TEXT("caption", pbd_figure_file, caption),
     CYAML_FIELD_FLOAT("seconds", CYAML_FLAG_OPTIONAL, pbd_figure_file, seconds),
+    CYAML_FIELD_FLOAT("quick_seconds", CYAML_FLAG_OPTIONAL, pbd_figure_file, quick_seconds),
     CYAML_FIELD_FLOAT("memory_mib", CYAML_FLAG_OPTIONAL, pbd_figure_file, memory_mib),
     RUNS,
     MAYBE_LIST("data", pbd_figure_file, data, &data_schema),
@@ -196,9 +197,22 @@ static pbd_status check_strip(const pbd_figure_file *file, unsigned i) {
                      file->shown_as, i, strip->colour);
 }
 
+static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* Whether a query reads the table NAME or NAME_series. */
+static bool reads(const char *sql, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = strstr(sql, name); at; at = strstr(at + 1, name)) {
+        const char *after = at + length;
+        if (strncmp(after, "_series", 7) == 0) after += 7;
+        if ((at == sql || !in_name(at[-1])) && !in_name(*after)) return true;
+    }
+    return false;
+}
+
 static bool names_runs(const pbd_figure_file *file, const pbd_claim *claim) {
     for (unsigned i = 0; i < file->runs_count; i++)
-        if (strstr(claim->sql, file->runs[i].name)) return true;
+        if (reads(claim->sql, file->runs[i].name)) return true;
     return false;
 }
 
@@ -260,8 +274,10 @@ static pbd_status check_figure(const pbd_figure_file *file, const char *id) {
     if (strcmp(file->figure, id) != 0)
         return pbd_error(PBD_BAD_INPUT, "%s: figure: '%.80s' lies in the folder of '%s'; they must agree",
                          file->shown_as, file->figure, id);
-    if (!(file->seconds >= 0 && isfinite(file->seconds)) || !(file->memory_mib >= 0 && isfinite(file->memory_mib)))
-        return pbd_error(PBD_BAD_INPUT, "%s: seconds and memory_mib must not be negative", file->shown_as);
+    if (!(file->seconds >= 0 && isfinite(file->seconds)) || !(file->memory_mib >= 0 && isfinite(file->memory_mib)) ||
+        !(file->quick_seconds >= 0 && isfinite(file->quick_seconds)))
+        return pbd_error(PBD_BAD_INPUT, "%s: seconds, quick_seconds and memory_mib must not be negative",
+                         file->shown_as);
     PBD_TRY(check_data_and_plots(file));
     for (unsigned i = 0; i < file->strips_count; i++) PBD_TRY(check_strip(file, i));
     return check_claims(file);

@@ -58,6 +58,7 @@ typedef struct pbd_claim {
 typedef struct pbd_figure_file {
     char *figure, *paper, *title, *caption, *notes;
     double seconds, memory_mib; /* of a full reproduction on two cores */
+    double quick_seconds;       /* of one with --quick */
     pbd_group *runs;
     unsigned runs_count;
     pbd_data_query *data;

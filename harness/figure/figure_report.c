@@ -227,8 +227,9 @@ static double stored_seconds(pbd_store *store, const pbd_group *group) {
     return seconds;
 }
 
-pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store,
-                               pbd_forecast *out) {
+pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, bool quick,
+                               pbd_store *store, pbd_forecast *out) {
+    const double whole = quick ? file->quick_seconds : file->seconds;
     *out = (pbd_forecast){.memory_mib = file->memory_mib, .measured = true};
     PBD_TRY(pbd_plan_count(plan, first_group, first_group + file->runs_count, &out->runs));
     for (unsigned i = 0; i < file->runs_count; i++) {
@@ -236,10 +237,10 @@ pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan
         PBD_TRY(pbd_plan_count(plan, first_group + i, first_group + i + 1, &tally));
         const size_t to_make = tally.missing - tally.left_out;
         if (to_make == 0) continue;
-        double each = stored_seconds(store, &file->runs[i]);
+        double each = quick ? NAN : stored_seconds(store, &file->runs[i]);
         if (isnan(each)) {
             /* The file's seconds are for the whole figure: this group's share by its number of runs. */
-            each = file->seconds > 0 && out->runs.runs ? file->seconds / (double)out->runs.runs : NAN;
+            each = whole > 0 && out->runs.runs ? whole / (double)out->runs.runs : NAN;
             out->measured = false;
         }
         out->seconds += each * (double)to_make;

@@ -22,7 +22,8 @@ typedef struct pbd_figure_report {
 void pbd_report_figure(const pbd_figure_report *report, const pbd_report_style *style);
 
 /* Of --dry-run: runs that the groups [first, first + groups of the file) would make, with time and memory: seconds from
- * stored runs of the same case and method, else from the file; NAN and 0 MiB where nothing is known. */
+ * stored runs of the same case and method, else from the file (of quick runs always from the file); NAN and 0 MiB where
+ * nothing is known. */
 typedef struct pbd_forecast {
     pbd_plan_tally runs;
     double seconds, memory_mib;
@@ -30,8 +31,8 @@ typedef struct pbd_forecast {
 } pbd_forecast;
 
 /* `store` may be NULL: nothing is stored yet. */
-pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store,
-                               pbd_forecast *out);
+pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, bool quick,
+                               pbd_store *store, pbd_forecast *out);
 void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
                          const pbd_forecast *forecast, const pbd_report_style *style);
 

@@ -152,7 +152,8 @@ static pbd_status forecast_all(session *s, const char *db) {
     for (size_t i = 0; i < s->jobs; i++) {
         pbd_forecast forecast;
         pbd_figure_leave_out(s->job[i].file, &s->plan, s->job[i].first_group);
-        PBD_TRY(pbd_forecast_figure(s->job[i].file, &s->plan, s->job[i].first_group, s->store, &forecast));
+        PBD_TRY(pbd_forecast_figure(s->job[i].file, &s->plan, s->job[i].first_group, s->options.quick, s->store,
+                                    &forecast));
         pbd_report_forecast(s->job[i].file, &s->plan, s->job[i].first_group, &forecast, &s->options.style);
     }
     pbd_plan_tally together; /* figures share runs, which are made once */
