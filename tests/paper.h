@@ -51,15 +51,16 @@ static __attribute__((unused)) const char tiny_fig1[] =
     "  - id: tiny-fig1.holds\n"
     "    says: k_edge is what the paper prints\n"
     "    runs: [fit]\n"
-    "    sql: SELECT k_edge AS value, iif(abs(k_edge - (SELECT k_edge FROM paper)) < 0.0005, 'reproduced', "
-    "'not_reproduced') AS\n"
-    "      verdict, printf('at dt = %.3f s', dt) AS note FROM fit WHERE nu = 0\n"
+    "    sql: SELECT k_edge AS value, printf('at dt = %.3f s', dt) AS note FROM fit WHERE nu = 0\n"
+    "    reproduced: 0.0506 to 0.0516\n"
     "  - id: tiny-fig1.fails\n"
     "    says: k_edge is negative\n"
-    "    sql: SELECT min(k_edge) AS value, iif(min(k_edge) < 0, 'reproduced', 'not_reproduced') AS verdict FROM fit\n"
+    "    sql: SELECT min(k_edge) AS value FROM fit\n"
+    "    reproduced: '< 0'\n"
     "  - id: tiny-fig1.no_row\n"
     "    says: something about runs that nobody made\n"
-    "    sql: SELECT 1 AS value, 'reproduced' AS verdict FROM fit WHERE nu > 0.45\n"
+    "    sql: SELECT 1 AS value FROM fit WHERE nu > 0.45\n"
+    "    reproduced: '= 1'\n"
     "    notes: the axis ends before\n";
 
 static __attribute__((unused)) const char paper_csv[] = "# as printed\nnu,k_edge,says\n0,0.0511,\"first, and last\"\n";

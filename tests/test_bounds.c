@@ -136,7 +136,7 @@ static void test_claims_that_nothing_turns(void **state) {
         {"reproduced: \"< 1\", partly: \"< 0.5\", " VALUE("k_edge AS value"), "must be wider than those of reproduced"},
         {"reproduced: \"< 1\", partly: \"< 1\", " VALUE("k_edge AS value"), "must be wider than those of reproduced"},
         {"reproduced: near 1, " VALUE("k_edge AS value"), "bounds 'near 1': expected such as"},
-        {"partly: \"< 1\", " VALUE("k_edge AS value"), "need reproduced"},
+        {"partly: \"< 1\", " VALUE("k_edge AS value"), "'reproduced' is missing"},
         {"reproduced: \"< 1\", rule: most, " VALUE("k_edge AS value"), "rule 'most': expected first or all"},
         {"reproduced: \"< 1\", sql: SELECT nu AS value FROM fit", "more than one row, and has no column `reading`"},
         {"reproduced: \"< 1\", sql: \"SELECT 'a' AS reading, nu AS value FROM fit\"", "two rows of the reading 'a'"},

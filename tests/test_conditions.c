@@ -289,7 +289,7 @@ static const char *const mute_rows[][2] = {
     {"blocks_collide", " floor_friction contact_radius "},
     {"bunny_drop", " self_distance contact_layers "},
     {"heavy_drop", " object_radius "},
-    {"liquid_drop", " h kernel k c "},
+    {"liquid_drop", " h kernel k c rest_density "},
     {"notched_block", " notch "},
     {"paint_on_cloth", " friction "},
     {"particle_pairs", " dimensions kernel k c jitter rest_density "},

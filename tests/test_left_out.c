@@ -20,9 +20,10 @@ static const char mixed[] =
     "  - {name: fitted_there, sql: \"SELECT nu, k_edge FROM gpu ORDER BY nu\"}\n"
     "plots: [tiny-gpu.png, tiny-gpu-alone.png]\n"
     "claims:\n"
-    "  - {id: c.here, says: a, runs: [fit], sql: \"SELECT max(k_edge) AS value, 'reproduced' AS verdict FROM fit\"}\n"
-    "  - {id: c.there, says: b, runs: [gpu], sql: \"SELECT max(k_edge) AS value, 'partly' AS verdict FROM gpu\"}\n"
-    "  - {id: c.both, says: c, sql: \"SELECT max(g.k_edge) AS value, 'not_reproduced' AS verdict FROM gpu g, fit\"}\n";
+    "  - {id: c.here, says: a, runs: [fit], sql: SELECT max(k_edge) AS value FROM fit, reproduced: '> 0'}\n"
+    "  - {id: c.there, says: b, runs: [gpu], sql: SELECT max(k_edge) AS value FROM gpu, reproduced: '> 9', partly: '> "
+    "0'}\n"
+    "  - {id: c.both, says: c, sql: \"SELECT max(g.k_edge) AS value FROM gpu g, fit\", reproduced: '> 9'}\n";
 
 static const char script[] =
     "load style\n"

@@ -59,14 +59,16 @@ static void test_verdicts_of_every_kind(void **state) {
     make_figure(
         "tiny-kinds",
         "claims:\n"
-        "  - {id: k.partly, says: a, sql: \"SELECT median(nu) AS value, 'partly' AS verdict FROM fit\"}\n"
-        "  - {id: k.null, says: b, sql: \"SELECT 3 AS value, NULL AS verdict\"}\n"
-        "  - {id: k.nan, says: c, sql: \"SELECT 9e999 - 9e999 AS value, 'reproduced' AS verdict\"}\n"
-        "  - {id: k.note, says: d, sql: \"SELECT 'partly' AS VERDICT, 'e = ' || CAST(x'ff' AS TEXT) AS note\"}\n"
+        "  - {id: k.partly, says: a, sql: SELECT median(nu) AS value FROM fit, reproduced: '> 0.3', partly: '> 0.1'}\n"
+        "  - {id: k.null, says: b, sql: SELECT NULL AS value FROM fit LIMIT 1, reproduced: '= 1'}\n"
+        "  - {id: k.nan, says: c, sql: SELECT 9e999 - 9e999 AS value FROM fit LIMIT 1, reproduced: '= 1'}\n"
+        "  - {id: k.note, says: d, sql: \"SELECT 1 AS VALUE, 'e = ' || CAST(x'ff' AS TEXT) AS note FROM fit LIMIT 1\", "
+        "reproduced: '> 1'}\n"
         "  - id: k.line\n"
         "    says: e\n"
         "    sql: WITH p AS (SELECT polyfit(nu, 2 * nu + 1, 1) AS c FROM fit)\n"
-        "      SELECT polyval(c, 10) AS value, 'reproduced' AS verdict FROM p\n");
+        "      SELECT polyval(c, 10) AS value FROM p\n"
+        "    reproduced: '> 0'\n");
     told answer = tell("reproduce", "tiny-kinds", "--json", DB("kinds.db"));
     expect_code(answer, 0);
     json_t *figure = parse_line(answer.out);
@@ -297,33 +299,33 @@ typedef struct bad_claim {
 /* SQL that writes is refused before it runs; whatever else is wrong is told with the claim's id. */
 static void test_bad_figures_are_explained(void **state) {
     (void)state;
-#define CLAIM(sql) "claims:\n  - {id: bad.claim, says: nothing, sql: \"" sql "\"}\n"
+#define CLAIM(sql) "claims:\n  - {id: bad.claim, says: nothing, sql: \"" sql " /* fit */\", reproduced: '= 1'}\n"
     static const bad_claim bad[] = {
         {"tiny-delete", CLAIM("DELETE FROM run"), {"figure.yaml, claim 'bad.claim'", "only reading"}},
         {"tiny-insert", CLAIM("INSERT INTO run SELECT * FROM run"), {"claim 'bad.claim'", "only reading"}},
         {"tiny-attach", CLAIM("ATTACH 'x.db' AS x"), {"claim 'bad.claim'", "only reading"}},
         {"tiny-pragma", CLAIM("PRAGMA user_version = 9"), {"claim 'bad.claim'", "only reading"}},
-        {"tiny-extension", CLAIM("SELECT load_extension('x') AS verdict"), {"claim 'bad.claim'", "not authorized"}},
+        {"tiny-extension", CLAIM("SELECT load_extension('x') AS value"), {"claim 'bad.claim'", "not authorized"}},
         {"tiny-vacuum", CLAIM("VACUUM INTO 'x.db'"), {"claim 'bad.claim'", "only reading"}},
-        {"tiny-syntax", CLAIM("SELECT 1 AS verdict FORM fit"), {"figure.yaml, claim 'bad.claim'", "syntax error"}},
-        {"tiny-table", CLAIM("SELECT 'partly' AS verdict FROM fitt"), {"claim 'bad.claim'", "no such table: fitt"}},
-        {"tiny-blob", CLAIM("SELECT x'00' AS value, 'partly' AS verdict"), {"claim 'bad.claim'", "expected a number"}},
+        {"tiny-syntax", CLAIM("SELECT 1 AS value FORM fit"), {"figure.yaml, claim 'bad.claim'", "syntax error"}},
+        {"tiny-table", CLAIM("SELECT 1 AS value FROM fitt"), {"claim 'bad.claim'", "no such table: fitt"}},
+        {"tiny-blob", CLAIM("SELECT x'00' AS value"), {"claim 'bad.claim'", "expected a number"}},
         {"tiny-writer", "data:\n  - {name: d, sql: DELETE FROM run}\n", {"figure.yaml, data 'd'", "only reading"}},
         {"tiny-data", "data:\n  - {name: d, sql: SELECT nuu FROM fit}\n", {"data 'd'", "no such column: nuu"}},
         {"tiny-drop", CLAIM("DROP TABLE claim_result"), {"claim 'bad.claim'", "only reading"}},
         {"tiny-two", CLAIM("SELECT 1 AS value; DELETE FROM run"), {"claim 'bad.claim'", "more than one statement"}},
         {"tiny-column",
-         CLAIM("SELECT k_nothing AS value, 'partly' AS verdict FROM fit"),
+         CLAIM("SELECT k_nothing AS value FROM fit"),
          {"claim 'bad.claim'", "no such column: k_nothing"}},
-        {"tiny-verdict",
-         CLAIM("SELECT 'perhaps' AS verdict"),
-         {"claim 'bad.claim'", "verdict 'perhaps'", "not_reproduced"}},
-        {"tiny-none", CLAIM("SELECT 1 AS value"), {"claim 'bad.claim'", "no column `verdict`"}},
-        {"tiny-rows", CLAIM("SELECT 'partly' AS verdict FROM fit"), {"claim 'bad.claim'", "more than one row"}},
-        {"tiny-text", CLAIM("SELECT 'a' AS value, 'partly' AS verdict"), {"claim 'bad.claim'", "value 'a'", "number"}},
-        {"tiny-group", "claims:\n  - {id: c, says: s, runs: [fitt], sql: s}\n", {"claim 'c'", "'fitt'", "'fit'"}},
+        {"tiny-none", "claims:\n  - {id: c, says: s, sql: s}\n", {"line 7", "reproduced"}},
+        {"tiny-rows", CLAIM("SELECT 1 AS value FROM fit"), {"claim 'bad.claim'", "more than one row"}},
+        {"tiny-text", CLAIM("SELECT 'a' AS value"), {"claim 'bad.claim'", "value 'a'", "number"}},
+        {"tiny-group",
+         "claims:\n  - {id: c, says: s, runs: [fitt], sql: fit, reproduced: '= 1'}\n",
+         {"claim 'c'", "'fitt'", "'fit'"}},
         {"tiny-twice",
-         "claims:\n  - {id: c, says: s, sql: s}\n  - {id: c, says: s, sql: s}\n",
+         "claims:\n  - {id: c, says: s, sql: fit, reproduced: '= 1'}\n  - {id: c, says: s, sql: fit, reproduced: '= "
+         "1'}\n",
          {"claims[0] and claims[1]", "'c'"}},
         {"tiny-picture", "plots: [../evil.png]\n", {"plots[0]", "'../evil.png'"}},
         {"tiny-file", "data:\n  - {name: a/b, sql: SELECT 1}\n", {"data[0]", "'a/b'"}},
@@ -423,8 +425,8 @@ static void test_unknown_figures(void **state) {
 static void test_figures_share_runs(void **state) {
     (void)state;
     make_figure("tiny-text",
-                "claims:\n  - {id: tiny.text, says: some text, sql: \"SELECT count(*) AS value, 'partly' AS verdict "
-                "FROM fit\"}\n");
+                "claims:\n  - {id: tiny.text, says: some text, sql: SELECT count(*) AS value FROM fit, "
+                "reproduced: '> 9', partly: '> 4'}\n");
     told answer = tell("reproduce", "tiny", "--json", "--again", DB("shared.db"));
     expect_code(answer, 0);
     assert_int_equal(count_runs("shared.db"), 5);

@@ -21,12 +21,13 @@ enum { RUNS = 200 }; /* of a few ms each */
 static const char sweep_yaml[] = GROUP;
 static const char papers_yaml[] =
     "papers:\n  - {key: stop, kind: misc, title: T, venue: V, figures: [{id: stop-fig1, shows: a fit}]}\n";
-static const char figure_yaml[] = "figure: stop-fig1\npaper: stop\ntitle: a fit\n" GROUP
-                                  "data:\n  - {name: fit, sql: SELECT nu FROM fit}\n"
-                                  "plots: [stop-fig1.png]\n"
-                                  "claims:\n"
-                                  "  - {id: stop-fig1.all, says: all runs are there, sql: \"SELECT count(*) AS value, "
-                                  "'reproduced' AS verdict FROM fit\"}\n";
+static const char figure_yaml[] =
+    "figure: stop-fig1\npaper: stop\ntitle: a fit\n" GROUP
+    "data:\n  - {name: fit, sql: SELECT nu FROM fit}\n"
+    "plots: [stop-fig1.png]\n"
+    "claims:\n"
+    "  - {id: stop-fig1.all, says: all runs are there, sql: SELECT count(*) AS value FROM fit, "
+    "reproduced: '= 200'}\n";
 static const char plot_gp[] =
     "set terminal dumb\nset output out . '/stop-fig1.png'\nplot data . '/fit.tsv' using 1:1\n";
 static const char slow_plot_gp[] = "set print out . '/began'\nprint 1\nset print\npause 60\n";

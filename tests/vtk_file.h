@@ -1,4 +1,4 @@
-/* Arrays of a VTK XML file with appended raw data, compressed by zlib, by the format's description:
+/* Arrays of a VTK XML file with data compressed by zlib, as base64, by the format's description:
  * https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html. Include after <cmocka.h>. */
 #ifndef PBD_TESTS_VTK_FILE_H
 #define PBD_TESTS_VTK_FILE_H
@@ -35,31 +35,48 @@ static inline double vtk_number(const char *type, const unsigned char *at, size_
     return at[i];
 }
 
+/* Base64 from `text` to the first character that is none, padding skipped: bytes, the caller's. Head and blocks of an
+ * array are padded each, so that every four characters are at most three bytes. */
+static inline unsigned char *vtk_bytes(const char *text) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char *bytes = malloc(strlen(text) + 1), *out = bytes;
+    for (; *text && (strchr(digits, *text) || *text == '='); text += 4) {
+        unsigned group = 0;
+        int padding = 0;
+        for (int i = 0; i < 4; i++) {
+            const char *digit = strchr(digits, text[i]);
+            group = group << 6 | (digit ? (unsigned)(digit - digits) : 0);
+            padding += !digit;
+        }
+        for (int i = 0; i < 3 - padding; i++) *out++ = (unsigned char)(group >> (16 - 8 * i));
+    }
+    return bytes;
+}
+
 /* The numbers of the array of this name, which must be `count`; the caller's. `file`: all its bytes. */
 static inline double *vtk_array(const char *file, const char *name, size_t count) {
     char wanted[80], type[20] = "";
-    size_t offset = 0, blocks, size, last, got = 0, width;
+    size_t blocks, size, last, got = 0, width;
     snprintf(wanted, sizeof wanted, "Name=\"%s\"", name);
-    const char *at = strstr(file, wanted), *data = strstr(file, "<AppendedData encoding=\"raw\">");
+    const char *at = strstr(file, wanted), *data = at ? strchr(at, '>') : NULL;
     if (!at || !data) fail_msg("no array %s", name);
     if (!strstr(file, "header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\"")) fail_msg("another compressor");
-    const char *line = at, *place = strstr(at, "offset=\"");
+    const char *line = at;
     while (*line != '<') line--;
-    if (sscanf(line, "<DataArray type=\"%19[A-Za-z0-9]\"", type) != 1 || sscanf(place, "offset=\"%zu\"", &offset) != 1)
-        fail_msg("no type or no place of %s", name);
+    if (sscanf(line, "<DataArray type=\"%19[A-Za-z0-9]\"", type) != 1) fail_msg("no type of %s", name);
     width = strcmp(type, "UInt8") == 0 ? 1 : strcmp(type, "UInt32") == 0 ? 4 : 8;
-    const char *head = strchr(data, '_') + 1 + offset;
+    unsigned char *head = vtk_bytes(data + 2);
     memcpy(&blocks, head, 8);
     memcpy(&size, head + 8, 8);
     memcpy(&last, head + 16, 8);
     if ((blocks - (last > 0)) * size + last != count * width) fail_msg("%s has not %zu numbers", name, count);
     unsigned char *bytes = malloc(count * width + 1);
-    const char *packed = head + 24 + 8 * blocks;
+    const unsigned char *packed = head + 24 + 8 * blocks;
     for (size_t k = 0; k < blocks; k++) {
         size_t packed_size;
         uLongf room = count * width - got;
         memcpy(&packed_size, head + 24 + 8 * k, 8);
-        if (uncompress(bytes + got, &room, (const Bytef *)packed, packed_size) != Z_OK) fail_msg("%s is damaged", name);
+        if (uncompress(bytes + got, &room, packed, packed_size) != Z_OK) fail_msg("%s is damaged", name);
         got += room;
         packed += packed_size;
     }
@@ -67,6 +84,7 @@ static inline double *vtk_array(const char *file, const char *name, size_t count
     double *out = malloc((count + 1) * sizeof *out);
     for (size_t i = 0; i < count; i++) out[i] = vtk_number(type, bytes, i);
     free(bytes);
+    free(head);
     return out;
 }
 

@@ -55,9 +55,10 @@ static pbd_status add_mould(const pbd_values *values, const extrusion_detail *de
         piston->velocity[2] = -speed;
         piston->end = fmax(filling - pbd_real(values, "left"), 1e-9 * filling) / speed;
     }
-    /* Its own ends are out of the way. */
+    /* Its own ends are beyond floor and piston. */
     pbd_collider *wall = &scene->colliders.item[scene->colliders.count++];
-    *wall = standing(PBD_CYLINDER, radius, radius, 4 * (filling + drop), friction);
+    *wall = standing(PBD_CYLINDER, radius, radius, 0.5 * (top[2] + drop) + 0.25 * filling, friction);
+    wall->centre[2] = 0.5 * (top[2] - drop);
     wall->container = true;
     scene->colliders.item[scene->colliders.count++] = standing(PBD_PERFORATED_PLATE, pbd_real(values, "hole_radius"),
                                                                0.5 * pbd_real(values, "pitch"), half_plate, friction);

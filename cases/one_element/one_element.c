@@ -31,7 +31,7 @@ static const pbd_param params[] = {
     {"size", "m", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "of its edges"},
     {"motion", "", PBD_CHOICE, "general", 0, 0, 0, motions,
      "the start: at rest; turned about (1, 2, 3); x stretched; y sheared towards x; all entries of F"},
-    {"amount", "", PBD_REAL, "0.3", -0.9, 10, 0, NULL, "motion=turn: rad; else of strain"},
+    {"amount", "", PBD_REAL, "0.3", -0.9, 10, 0, NULL, "motion=turn|stretch|shear|general: of strain, or rad"},
     {"masses", "", PBD_CHOICE, "equal", 0, 0, 0, masses, "of the corners, or as 1 : 2 : 3 : 4"},
     {"hold", "", PBD_CHOICE, "none", 0, 0, 0, holds, "the last corner"},
     {"duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time: with dt as long, one step"},

@@ -130,17 +130,6 @@ static const char *verdict_of(const pbd_claim *claim, double value) {
     return "not_reproduced";
 }
 
-/* The verdict of a claim without bounds is its query's. */
-static pbd_status read_verdict(sqlite3_stmt *row, const char *where, const char **out) {
-    const int verdict = column_named(row, "verdict");
-    if (verdict < 0) return pbd_error(PBD_BAD_INPUT, "%s: the query has no column `verdict`", where);
-    const char *word = (const char *)sqlite3_column_text(row, verdict);
-    *out = word ? word : not_run;
-    if (is_verdict(*out)) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "%s: verdict '%.40s'; expected reproduced, partly, not_reproduced or not_run",
-                     where, word);
-}
-
 static pbd_status add_reading(sqlite3_stmt *row, const char *where, double value, const char *verdict, pbd_arena *owned,
                               pbd_claim_result *r) {
     const int column = column_named(row, "reading");
@@ -159,13 +148,10 @@ static pbd_status add_reading(sqlite3_stmt *row, const char *where, double value
 
 static pbd_status read_row(sqlite3_stmt *row, const char *where, bool first, pbd_arena *owned, pbd_claim_result *r) {
     const int note = column_named(row, "note");
-    const char *verdict = not_run, *says = note >= 0 ? (const char *)sqlite3_column_text(row, note) : NULL;
+    const char *says = note >= 0 ? (const char *)sqlite3_column_text(row, note) : NULL;
     double value;
     PBD_TRY(read_value(row, where, &value));
-    if (r->claim->reproduced)
-        verdict = verdict_of(r->claim, value);
-    else
-        PBD_TRY(read_verdict(row, where, &verdict));
+    const char *verdict = verdict_of(r->claim, value);
     PBD_TRY(add_reading(row, where, value, verdict, owned, r));
     if (first) {
         snprintf(r->verdict, sizeof r->verdict, "%s", verdict);

@@ -45,7 +45,7 @@ static const cyaml_schema_field_t data_fields[] = {TEXT("name", pbd_data_query, 
 static const cyaml_schema_value_t data_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_data_query, data_fields)};
 
 static const cyaml_schema_field_t claim_fields[] = {
-    MAYBE_TEXT("reproduced", pbd_claim, reproduced),
+    TEXT("reproduced", pbd_claim, reproduced),
     MAYBE_TEXT("partly", pbd_claim, partly),
     MAYBE_TEXT("possible", pbd_claim, possible),
     MAYBE_TEXT("because", pbd_claim, because),
@@ -220,13 +220,10 @@ static bool names_runs(const pbd_figure_file *file, const pbd_claim *claim) {
 static pbd_status check_bounds(const pbd_figure_file *file, const pbd_claim *claim) {
     pbd_bounds reproduced, partly, possible = {-INFINITY, INFINITY, false, false};
     pbd_status status = pbd_ok();
-    if (!claim->reproduced && (claim->partly || claim->possible || claim->because))
-        status = pbd_error(PBD_BAD_INPUT, "partly, possible and because need reproduced");
     if (claim->rule && strcmp(claim->rule, "first") != 0 && strcmp(claim->rule, "all") != 0)
         status = pbd_error(PBD_BAD_INPUT, "rule '%.40s': expected first or all", claim->rule);
     if (status.code != PBD_OK)
         return pbd_error(status.code, "%s: claim '%.80s': %.300s", file->shown_as, claim->id, status.text);
-    if (!claim->reproduced) return status;
     status = pbd_bounds_parse(claim->reproduced, &reproduced);
     if (status.code == PBD_OK && claim->possible) status = pbd_bounds_parse(claim->possible, &possible);
     if (status.code == PBD_OK) status = pbd_bounds_parse(claim->partly ? claim->partly : claim->reproduced, &partly);

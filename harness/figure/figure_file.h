@@ -44,7 +44,7 @@ typedef struct pbd_strip {
 typedef struct pbd_claim {
     char *id, *says;
     char *sql;
-    char *reproduced, *partly; /* bounds; without them the query has a column `verdict` */
+    char *reproduced, *partly; /* bounds of the value; partly may be NULL */
     char *possible;            /* bounds of what the value may be by its definition, such as ">= 0"; NULL: anything */
     char *because;             /* why these bounds, where the paper states none */
     char *rule;                /* of readings; NULL: first */

@@ -90,7 +90,6 @@ static void print_below(const char *text) {
 
 static void print_bounds(const pbd_claim *claim) {
     char text[300];
-    if (!claim->reproduced) return;
     snprintf(text, sizeof text, "reproduced: %.80s%s%.80s%s%s", claim->reproduced, claim->partly ? "; partly: " : "",
              claim->partly ? claim->partly : "", claim->rule ? "; of its readings: " : "",
              claim->rule ? claim->rule : "");

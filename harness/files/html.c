@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "harness/exec/arena.h"
+#include "harness/files/base64.h"
 #include "page_css.h"
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
@@ -207,23 +208,7 @@ pbd_status html_json(pbd_html *h, const char *id, const json_t *json) {
     return pbd_ok();
 }
 
-void html_base64(pbd_html *h, const unsigned char *byte, size_t count) {
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    enum { GROUPS = 1024 };
-    char text[4 * GROUPS];
-    for (size_t i = 0, used = 0; i < count; i += 3) {
-        const size_t left = count - i;
-        const unsigned group = (unsigned)byte[i] << 16 | (left > 1 ? (unsigned)byte[i + 1] << 8 : 0) |
-                               (left > 2 ? (unsigned)byte[i + 2] : 0);
-        text[used++] = digit[group >> 18];
-        text[used++] = digit[group >> 12 & 63];
-        text[used++] = left > 1 ? digit[group >> 6 & 63] : '=';
-        text[used++] = left > 2 ? digit[group & 63] : '=';
-        if (used < sizeof text && left > 3) continue;
-        fwrite(text, 1, used, h->out);
-        used = 0;
-    }
-}
+void html_base64(pbd_html *h, const unsigned char *byte, size_t count) { pbd_base64_write(h->out, byte, count); }
 
 enum { MOST_IMAGE_BYTES = 16 << 20, PNG_HEAD = 24 };
 

@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/exec/arena.h"
+#include "harness/files/base64.h"
 #include "harness/files/deflate.h"
 
 /* VTK's numbers of cell types. */
@@ -29,14 +31,15 @@ static pbd_status finish(FILE *file, const char *path) {
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
 
-/* One array as it is appended: in blocks, before them a head of numbers of 8 bytes: how many blocks, the size of each,
+/* One array: in blocks, before them a head of numbers of 8 bytes: how many blocks, the size of each,
  * that of the last if it is smaller (else 0), and the compressed size of each. */
 typedef struct vtk_array {
     const char *name, *type;
     bool is_vector;
     size_t blocks;
     uint64_t *head;
-    unsigned char **block;
+    unsigned char *packed; /* all blocks, one after the other */
+    size_t bytes;          /* of these */
 } vtk_array;
 
 enum { MOST_ARRAYS = 8, BLOCK = 1 << 20 };
@@ -48,35 +51,32 @@ typedef struct vtk_arrays {
 
 static void free_arrays(vtk_arrays *arrays) {
     for (size_t i = 0; i < arrays->count; i++) {
-        vtk_array *a = &arrays->item[i];
-        for (size_t k = 0; k < a->blocks && a->block; k++) free(a->block[k]);
-        free(a->block);
-        free(a->head);
+        free(arrays->item[i].packed);
+        free(arrays->item[i].head);
     }
 }
 
 static pbd_status add_array(vtk_arrays *arrays, const char *name, const char *type, bool is_vector, const void *data,
                             size_t bytes) {
     vtk_array *a = &arrays->item[arrays->count++];
-    *a = (vtk_array){name, type, is_vector, (bytes + BLOCK - 1) / BLOCK, NULL, NULL};
+    *a = (vtk_array){name, type, is_vector, (bytes + BLOCK - 1) / BLOCK, NULL, NULL, 0};
     PBD_TRY_NEW(a->head, 3 + a->blocks);
-    PBD_TRY_NEW(a->block, a->blocks);
     a->head[0] = a->blocks;
     a->head[1] = BLOCK;
     a->head[2] = bytes % BLOCK;
     for (size_t k = 0; k < a->blocks; k++) {
-        size_t packed = 0;
+        unsigned char *block PBD_CLEANUP(pbd_free_memory) = NULL;
         const size_t left = bytes - k * BLOCK;
-        PBD_TRY(pbd_deflate((const char *)data + k * BLOCK, left < BLOCK ? left : BLOCK, &a->block[k], &packed));
+        size_t packed = 0;
+        PBD_TRY(pbd_deflate((const char *)data + k * BLOCK, left < BLOCK ? left : BLOCK, &block, &packed));
+        unsigned char *longer = realloc(a->packed, a->bytes + packed);
+        if (!longer) return pbd_error(PBD_FAILED, "out of memory for a state");
+        a->packed = longer;
+        memcpy(a->packed + a->bytes, block, packed);
+        a->bytes += packed;
         a->head[3 + k] = packed;
     }
     return pbd_ok();
-}
-
-static size_t bytes_of(const vtk_array *a) {
-    size_t bytes = (3 + a->blocks) * sizeof *a->head;
-    for (size_t k = 0; k < a->blocks; k++) bytes += a->head[3 + k];
-    return bytes;
 }
 
 static pbd_status add_vectors(vtk_arrays *arrays, const char *name, const double *rows, const double *minus,
@@ -121,26 +121,21 @@ static pbd_status add_cells(vtk_arrays *arrays, const pbd_body *body, const vtk_
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
-/* The next `count` arrays, and where they are. */
-static void write_section(FILE *file, const vtk_arrays *arrays, size_t *next, size_t count, size_t *offset) {
+/* The next `count` arrays. Head and blocks are base64 each. Inline and not appended: meshio 5 with Python 3.13 cannot
+ * read appended arrays. */
+static void write_section(FILE *file, const vtk_arrays *arrays, size_t *next, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const vtk_array *a = &arrays->item[(*next)++];
-        fprintf(file, "<DataArray type=\"%s\" Name=\"%s\"%s format=\"appended\" offset=\"%zu\"/>\n", a->type, a->name,
-                a->is_vector ? " NumberOfComponents=\"3\"" : "", *offset);
-        *offset += bytes_of(a);
-    }
-}
-
-static void write_data(FILE *file, const vtk_arrays *arrays) {
-    for (size_t i = 0; i < arrays->count; i++) {
-        const vtk_array *a = &arrays->item[i];
-        fwrite(a->head, sizeof *a->head, 3 + a->blocks, file);
-        for (size_t k = 0; k < a->blocks; k++) fwrite(a->block[k], 1, a->head[3 + k], file);
+        fprintf(file, "<DataArray type=\"%s\" Name=\"%s\"%s format=\"binary\">\n", a->type, a->name,
+                a->is_vector ? " NumberOfComponents=\"3\"" : "");
+        pbd_base64_write(file, a->head, (3 + a->blocks) * sizeof *a->head);
+        pbd_base64_write(file, a->packed, a->bytes);
+        fputs("\n</DataArray>\n", file);
     }
 }
 
 static pbd_status write_file(const char *path, const pbd_body *body, const vtk_arrays *arrays, bool has_velocity) {
-    size_t next = 0, offset = 0;
+    size_t next = 0;
     FILE *file = fopen(path, "wb");
     if (!file) return cannot_write(path);
     fprintf(file,
@@ -148,16 +143,14 @@ static pbd_status write_file(const char *path, const pbd_body *body, const vtk_a
             "header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">\n"
             "<UnstructuredGrid>\n<Piece NumberOfPoints=\"%zu\" NumberOfCells=\"%zu\">\n<Points>\n",
             body->particles, body->elements);
-    write_section(file, arrays, &next, 1, &offset);
+    write_section(file, arrays, &next, 1);
     fputs("</Points>\n<PointData Vectors=\"displacement\">\n", file);
-    write_section(file, arrays, &next, has_velocity ? 2 : 1, &offset);
+    write_section(file, arrays, &next, has_velocity ? 2 : 1);
     fputs("</PointData>\n<Cells>\n", file);
-    write_section(file, arrays, &next, 3, &offset);
+    write_section(file, arrays, &next, 3);
     fputs("</Cells>\n<CellData Scalars=\"strain\">\n", file);
-    write_section(file, arrays, &next, 2, &offset);
-    fputs("</CellData>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_", file);
-    write_data(file, arrays);
-    fputs("\n</AppendedData>\n</VTKFile>\n", file);
+    write_section(file, arrays, &next, 2);
+    fputs("</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", file);
     return finish(file, path);
 }
 

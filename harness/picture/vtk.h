@@ -1,7 +1,7 @@
 /* States as VTK XML files, which ParaView, VisIt, PyVista and meshio open:
  * https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html
  *
- * One .vtu a state, its arrays appended as they are in memory, compressed by zlib: points, elements, displacement and
+ * One .vtu a state, its arrays compressed by zlib, as base64: points, elements, displacement and
  * velocity of the points, strain and body of the elements. A .pvd lists them with their times. */
 #ifndef PBD_VTK_H
 #define PBD_VTK_H
