@@ -22,9 +22,15 @@
 static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
 
 static const cyaml_schema_field_t figure_fields[] = {TEXT("id", pbd_paper_figure, id),
-                                                     TEXT("shows", pbd_paper_figure, shows), CYAML_FIELD_END};
+                                                     TEXT("shows", pbd_paper_figure, shows),
+                                                     MAYBE_TEXT("absent", pbd_paper_figure, absent), CYAML_FIELD_END};
 static const cyaml_schema_value_t figure_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_paper_figure, figure_fields)};
+
+static const cyaml_schema_field_t not_judged_fields[] = {TEXT("id", pbd_not_judged, id),
+                                                         TEXT("because", pbd_not_judged, because), CYAML_FIELD_END};
+static const cyaml_schema_value_t not_judged_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_not_judged, not_judged_fields)};
 
 static const cyaml_schema_field_t paper_fields[] = {
     TEXT("key", pbd_paper, key),
@@ -41,6 +47,8 @@ static const cyaml_schema_field_t paper_fields[] = {
     MAYBE_TEXT("url", pbd_paper, url),
     CYAML_FIELD_SEQUENCE("figures", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, figures, &figure_schema, 0,
                          CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE("not_judged", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, not_judged,
+                         &not_judged_schema, 0, CYAML_UNLIMITED),
     CYAML_FIELD_END};
 static const cyaml_schema_value_t paper_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_paper, paper_fields)};
 
@@ -88,7 +96,7 @@ static bool has_folder(const char *id) {
 
 /* Copies the strings; of `paper`, the first `paper_length` characters. */
 static pbd_status add_entry(pbd_figure_list *list, const char *id, const char *paper, size_t paper_length,
-                            const char *shows) {
+                            const char *shows, const char *absent) {
     pbd_arena *a = &list->owned;
     if (!pbd_arena_more(a, &list->item, list->count, sizeof *list->item)) return pbd_arena_check(a);
     const bool available = has_folder(id);
@@ -96,7 +104,7 @@ static pbd_status add_entry(pbd_figure_list *list, const char *id, const char *p
                                                    .paper = pbd_new_format(a, "%.*s", (int)paper_length, paper),
                                                    .shows = pbd_new_text(a, shows),
                                                    .available = available,
-                                                   .reason = available ? "" : "not yet"};
+                                                   .reason = available ? "" : pbd_new_text(a, absent)};
     return pbd_arena_check(a);
 }
 
@@ -114,7 +122,8 @@ static pbd_status add_own(pbd_figure_list *list, const char *id) {
     pbd_status status = pbd_figure_load(id, &file);
     if (status.code == PBD_FAILED) return status;
     /* A file that cannot be read is listed too; `reproduce` reports what is wrong with it. */
-    status = add_entry(list, id, id, strcspn(id, "-"), file ? file->title : "(its figure.yaml cannot be read)");
+    status =
+        add_entry(list, id, id, strcspn(id, "-"), file ? file->title : "(its figure.yaml cannot be read)", "not yet");
     pbd_figure_file_free(file);
     return status;
 }
@@ -142,8 +151,11 @@ pbd_status pbd_list_figures(pbd_figure_list *out) {
     pbd_status status = pbd_ok();
     for (unsigned p = 0; p < papers->papers_count; p++) {
         const pbd_paper *paper = &papers->papers[p];
-        for (unsigned f = 0; f < paper->figures_count && status.code == PBD_OK; f++)
-            status = add_entry(out, paper->figures[f].id, paper->key, strlen(paper->key), paper->figures[f].shows);
+        for (unsigned f = 0; f < paper->figures_count && status.code == PBD_OK; f++) {
+            const pbd_paper_figure *figure = &paper->figures[f];
+            status = add_entry(out, figure->id, paper->key, strlen(paper->key), figure->shows,
+                               figure->absent ? figure->absent : "not yet");
+        }
     }
     if (status.code == PBD_OK) status = add_own_folders(out);
     pbd_papers_free(papers);

@@ -8,7 +8,13 @@
 
 typedef struct pbd_paper_figure {
     char *id, *shows;
+    char *absent; /* why it has no folder, such as "a sketch"; NULL: not yet */
 } pbd_paper_figure;
+
+/* A claim that no run can judge, with the reason. */
+typedef struct pbd_not_judged {
+    char *id, *because;
+} pbd_not_judged;
 
 typedef struct pbd_paper {
     char *key, *kind; /* kind: inproceedings, article, misc: BibTeX's own words */
@@ -19,6 +25,8 @@ typedef struct pbd_paper {
     unsigned year; /* 0: not known */
     pbd_paper_figure *figures;
     unsigned figures_count;
+    pbd_not_judged *not_judged;
+    unsigned not_judged_count;
 } pbd_paper;
 
 typedef struct pbd_papers {
