@@ -13,3 +13,5 @@ set style line 3 linecolor rgb '#2e7d4f' linewidth 2 dashtype 4 pointtype 9 poin
 set style line 4 linecolor rgb '#8a3a8f' linewidth 2 dashtype 3 pointtype 13 pointsize 1.1
 set style line 5 linecolor rgb '#6b6b6b' linewidth 2 dashtype 5 pointtype 4 pointsize 0.9
 set style line 6 linecolor rgb '#000000' linewidth 2 dashtype (12,4,2,4,2,4) pointtype 6 pointsize 0.9
+# 17325 as '17,325', for titles that say the numbers of the runs (of --quick others than of the full ones).
+number(n) = n < 1000 ? sprintf('%d', n) : sprintf('%d,%03d', int(n) / 1000, int(n) % 1000)

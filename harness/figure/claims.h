@@ -49,8 +49,8 @@ void pbd_claims_free(pbd_claim_results *results); /* safe on zeroed results */
  * compares. What is left out does not differ. */
 pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *results);
 bool pbd_claim_differs(const pbd_claim_result *result); /* once compared */
-/* Writes plots/ID/verdicts.csv in one step; refuses when a claim lacks runs. A claim that is left out keeps what was
- * accepted. */
+/* Writes plots/ID/verdicts.csv in one step, unless there is no claim; refuses when a claim lacks runs. A claim that is
+ * left out keeps what was accepted. */
 pbd_status pbd_claims_accept(const pbd_figure_file *file, const pbd_claim_results *results);
 /* Records every verdict in the store; claims that are left out have none. */
 pbd_status pbd_claims_store(const pbd_figure_file *file, const pbd_claim_results *results, pbd_store *store);

@@ -3,6 +3,7 @@ set output out . '/cao2023-fig10.png'
 set terminal pngcairo size 1400,950 font 'DejaVu Sans,14'
 set multiplot layout 2,2 margins 0.08,0.985,0.075,0.955 spacing 0.085,0.14
 set xlabel 'time, s'
+stats data . '/numbers.tsv' using 1:2 name 'PARTICLES' nooutput
 set title '(a) height of the centre of mass, C = Ψ' . quick
 set ylabel 'height, m'
 set xrange [0:*]
@@ -23,6 +24,6 @@ set key top left reverse Left
 plot for [s = 1:4] data . '/root.tsv' using 1:s + 1 with lines ls s title pair[s]
 set title '(d) largest distance of two settings, C = Ψ' . quick
 set key noreverse
-plot data . '/sizes.tsv' using 1:2 with lines ls 1 title '1,000 particles', \
-     data . '/sizes.tsv' using 1:3 with lines ls 2 title '4,000 particles'
+plot data . '/sizes.tsv' using 1:2 with lines ls 1 title number(PARTICLES_max_x) . ' particles', \
+     data . '/sizes.tsv' using 1:3 with lines ls 2 title number(PARTICLES_max_y) . ' particles'
 unset multiplot

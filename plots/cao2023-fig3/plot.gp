@@ -2,7 +2,9 @@ load style
 set output out . '/cao2023-fig3.png'
 set terminal pngcairo size 1400,900 font 'DejaVu Sans,14'
 set multiplot layout 2,2 margins 0.08,0.98,0.09,0.94 spacing 0.1,0.16
-set title '(a) 324 tori: kinetic energy' . quick
+stats data . '/numbers.tsv' using 1:2 name 'TORI' nooutput
+stats data . '/numbers.tsv' using 3:4 name 'LAYERS' nooutput
+set title sprintf('(a) %d tori: kinetic energy', TORI_max_x) . quick
 set xlabel 'time, s'
 set ylabel 'over its peak'
 set logscale y
@@ -12,19 +14,19 @@ plot data . '/motion.tsv' using 1:2 with lines ls 1 notitle
 unset logscale y
 set format y '%g'
 set yrange [0:*]
-set title '(b) 324 tori: what should not be' . quick
+set title sprintf('(b) %d tori: what should not be', TORI_max_x) . quick
 set ylabel 'number'
 set key top right
 plot data . '/motion.tsv' using 1:3 with lines ls 2 title 'overlapping pairs', \
      data . '/motion.tsv' using 1:4 with lines ls 1 title 'particles outside'
-set title '(c) 27 tori: distance from a torus at the end' . quick
+set title sprintf('(c) %d tori: distance from a torus at the end', TORI_max_y) . quick
 set xlabel 'h, spacings'
 set ylabel 'mean shape error'
 set xrange [1.5:3.1]
 set key top left
 plot data . '/shape.tsv' using 1:2 with linespoints ls 1 title 'C = Ψ, as printed', \
      data . '/shape.tsv' using 1:3 with linespoints ls 2 title 'C = √(2Ψ)'
-set title '(d) 8 tori of 500 particles: colliding layers' . quick
+set title sprintf('(d) %d tori of %d particles: colliding layers', LAYERS_max_x, LAYERS_max_y) . quick
 set xlabel 'time step, ms'
 set ylabel 'most overlapping pairs at any time'
 set logscale xy

@@ -2,20 +2,24 @@ load style
 set output out . '/cao2023-fig4.png'
 set terminal pngcairo size 1600,560 font 'DejaVu Sans,14'
 set multiplot layout 1,3 margins 0.065,0.985,0.15,0.91 spacing 0.08,0.1
-set title '(a) pairs that overlap' . quick
+stats data . '/numbers.tsv' using 1:2 name 'PARTICLES' nooutput
+stats data . '/pairs.tsv' using 2:3 name 'PAIRS' nooutput
+many = PAIRS_max_x > PAIRS_max_y ? PAIRS_max_x : PAIRS_max_y
+unit = many > 5000 ? 1000 : 1
+set title '(a) ' . number(PARTICLES_max_x) . ' particles: pairs that overlap' . quick
 set xlabel 'time, s'
-set ylabel 'pairs of particles, thousands'
-set yrange [0:160]
+set ylabel 'pairs of particles' . (unit > 1 ? ', thousands' : '')
+set yrange [0:1.3 * (many > 0 ? many : 1) / unit]
 set key top left
-plot data . '/pairs.tsv' using 1:($2 / 1000) with lines ls 2 title 'without self-collision', \
-     data . '/pairs.tsv' using 1:($3 / 1000) with lines ls 1 title 'with'
+plot data . '/pairs.tsv' using 1:($2 / unit) with lines ls 2 title 'without self-collision', \
+     data . '/pairs.tsv' using 1:($3 / unit) with lines ls 1 title 'with'
 set yrange [0:*]
 set title '(b) height of the centre of mass' . quick
 set ylabel 'height, m'
 set key top right
 plot data . '/pairs.tsv' using 1:4 with lines ls 2 title 'without self-collision', \
      data . '/pairs.tsv' using 1:5 with lines ls 1 title 'with'
-set title '(c) 5,000 particles: pairs at the end' . quick
+set title '(c) ' . number(PARTICLES_max_y) . ' particles: pairs at the end' . quick
 set xlabel 'layers that collide'
 set ylabel 'pairs of particles'
 set xrange [-0.6:2.6]

@@ -1,4 +1,5 @@
 load style
+stats data . '/numbers.tsv' using 1:2 name 'TORI' nooutput
 set output out . '/cao2023-table1.png'
 set terminal pngcairo size 1500,760 font 'DejaVu Sans,14'
 set multiplot
@@ -6,7 +7,7 @@ set lmargin at screen 0.07
 set rmargin at screen 0.595
 set bmargin at screen 0.11
 set tmargin at screen 0.93
-set title '(a) a frame of the seven scenes of Table 1' . quick
+set title '(a) a frame of the seven scenes of Table 1' . (TORI_max_y > 0 ? ', here of fewer particles' : '') . quick
 set ylabel 'time of a frame, ms' offset 1,0
 set logscale y
 set yrange [0.8:8000]
@@ -28,7 +29,7 @@ plot file every ::1 using ($1 - 0.3):4 with boxes fs solid 1 lc rgb '#1b3a6b' ti
      file every ::1 using ($1 + 0.3):($7 * 1.15):(sprintf('%.1f', $7)) with labels font ',11' notitle
 set lmargin at screen 0.825
 set rmargin at screen 0.985
-set title '(b) 27 tori: one assumption changed by two' . quick offset -14,0
+set title sprintf('(b) %d tori: one assumption changed by two', TORI_max_x) . quick offset -14,0
 unset ylabel
 set xlabel 'time over that before'
 set logscale x 2

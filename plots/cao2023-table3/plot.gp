@@ -1,7 +1,8 @@
 load style
 set output out . '/cao2023-table3.png'
 set terminal pngcairo size 1300,720 font 'DejaVu Sans,14'
-set title 'making the gradients at rest of 17,325 particles' . quick
+stats data . '/numbers.tsv' using 1 name 'PARTICLES' nooutput
+set title 'making the gradients at rest of ' . number(PARTICLES_max) . ' particles' . quick
 set ylabel 'median time, ms (CPU time on one thread)'
 set logscale y
 set yrange [0.1:400]
