@@ -224,7 +224,7 @@ static void test_lists(void **state) {
         forget(&answer);
     }
     told figures = tell("list", "figures");
-    expect_says(figures.out, "not yet");
+    expect_says(figures.out, "[a sketch without a statement]");
     forget(&figures);
 }
 
