@@ -113,7 +113,7 @@ bool pbd_pair_is_b_first(const pbd_pairing *pairing, size_t pair);
 
 /* The experiments of harness/compare/README.md went up to one busy process on each processor beside the arms. */
 #define PBD_MAX_LOAD 1.5
-#define PBD_MAX_STEAL 0.1
+#define PBD_MAX_STEAL 0.1 /* with max_load at PBD_MAX_LOAD or below; more in proportion above */
 
 /* What is said of a difference in time between programs of the same_work. */
 #define PBD_SAME_WORK \

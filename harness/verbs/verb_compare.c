@@ -46,7 +46,8 @@ static const pbd_option table[] = {
     PBD_OPT_REAL(compare_options, seconds, "time", 0, "SECONDS", 1e-6, 3600,
                  "of samples in each process, 3 samples at least; default 0.03"),
     PBD_OPT_REAL(compare_options, max_load, "max-load", 0, "N", 1e-6, 1e6,
-                 "other processes that run, per processor, above which times decide\nnothing; default 1.5"),
+                 "other processes that run, per processor, above which times decide\nnothing; default 1.5; above that, "
+                 "the share that the host of a\nvirtual machine may take, 10 %, grows in proportion"),
     PBD_OPT_CHOICE(compare_options, clock, "clock", 0, "CLOCK", "auto|cpu|wall",
                    "auto: CPU time on one thread, else wall time"),
     PBD_OPT_MANY(compare_options, tolerances, "tolerance", 0, "METRIC=VALUE", PBD_WORDS_NONE,

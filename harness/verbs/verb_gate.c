@@ -37,7 +37,8 @@ static const pbd_option table[] = {
     PBD_OPT_INTEGER(gate_options, most_pairs, "max-pairs", 0, 8, 40, "8, 12, 20 or 40 pairs a cell; default 40"),
     PBD_OPT_INTEGER(gate_options, seed, "seed", 0, 0, 9e15, "of the order of the processes; default: from the clock"),
     PBD_OPT_REAL(gate_options, max_load, "max-load", 0, "N", 1e-6, 1e6,
-                 "other processes that run, per processor, above which a cell is undecided;\ndefault 1.5"),
+                 "other processes that run, per processor, above which a cell is undecided;\ndefault 1.5; above that, "
+                 "the share that the host of a\nvirtual machine may take, 10 %, grows in proportion"),
     PBD_OPT_REAL(gate_options, confirm_after, "confirm-after", 0, "SECONDS", 0, 3600,
                  "seconds from the first block of a cell to the second, on a busy machine;\ndefault 180"),
     PBD_OPT_TEXT(gate_options, markdown, "markdown", 0, "FILE", PBD_WORDS_FILES,
