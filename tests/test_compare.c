@@ -8,9 +8,9 @@
 
 /* ---- The verb ---------------------------------------------------------------------------------------------------- */
 
-#define WITH_FAKES                                                                                                     \
-    "--case", "cube_shear", "--no-store", "--max-load", ANY_LOAD_TEXT, "--build-a", in_workplace("a.sh"), "--build-b", \
-        in_workplace("b.sh")
+#define WITH_FAKES                                                                                      \
+    "--case", "cube_shear", "--no-store", "--max-load", ANY_LOAD_TEXT, "--max-steal", "1", "--build-a", \
+        in_workplace("a.sh"), "--build-b", in_workplace("b.sh")
 
 static void the_verb_says_what_was_found(void **state) {
     (void)state;
@@ -104,9 +104,9 @@ static void bad_words_are_refused(void **state) {
 
 /* ---- A real one -------------------------------------------------------------------------------------------------- */
 
-#define REAL_CELL                                                                                                    \
-    "--max-load", ANY_LOAD_TEXT, "--case", "cube_shear", "-s", "cells=3", "-p", "f32", "--max-pairs", "8", "--time", \
-        "0.001"
+#define REAL_CELL                                                                                          \
+    "--max-load", ANY_LOAD_TEXT, "--max-steal", "1", "--case", "cube_shear", "-s", "cells=3", "-p", "f32", \
+        "--max-pairs", "8", "--time", "0.001"
 
 static void a_real_comparison_is_stored_with_its_runs(void **state) {
     (void)state;

@@ -85,7 +85,7 @@ static told gate_with(const char *extra, const char *value) {
     snprintf(new_path, sizeof new_path, "%s", in_workplace("new.sh"));
     snprintf(suite, sizeof suite, "%s", in_workplace("suite.yaml"));
     return tell("gate", "--baseline", old_path, "--current", new_path, "--suite", suite, "--no-store", "--seed", "5",
-                "--max-load", "1000000", "--confirm-after", "0", extra, value);
+                "--max-load", "1000000", "--max-steal", "1", "--confirm-after", "0", extra, value);
 }
 static told gate(void) { return gate_with(NULL, NULL); }
 
@@ -211,6 +211,7 @@ static void a_control_that_alarms_is_inconclusive(void **state) {
                                          .most_pairs = 12,
                                          .seed = 6, /* the gate's seed and 1 for its first cell */
                                          .max_load = 1e6,
+                                         .max_steal = 1,
                                          .purpose = "gate"};
     pbd_pairing orders;
     const pbd_status status = pbd_pair(&request, NULL, NULL, &orders);

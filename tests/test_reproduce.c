@@ -512,7 +512,7 @@ static void test_findings_page(void **state) {
                 "| | [tiny-found](tiny-found/figure.yaml): tiny-found | `f.much` reproduced<br>`f.ours` (ours) "
                 "**not reproduced** | At nu = 0.4 it is 0.4 \\| so. |");
     expect_says(answer.out,
-                "4 claims: 1 reproduced, 0 partly, 0 not, 0 not run, 3 without a verdict. 1 claims are ours");
+                "4 claims: 1 reproduced, 0 partly, 0 not, 0 not run, 3 without a verdict. Ours, and not counted: 1.");
     forget(&answer);
     answer = tell("reproduce", "tiny-found", "--quick", "--json", DB("found.db"));
     expect_code(answer, 0);

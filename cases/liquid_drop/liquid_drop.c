@@ -29,8 +29,8 @@ static const pbd_param params[] = {
 enum { MOST_DIFFERED = 100 }; /* particles whose energy is differentiated */
 
 typedef struct drop_detail {
-    smoothed_watch watch; /* first */
-    double rest_density;  /* 0: the method's */
+    smoothed_watch watch;
+    double rest_density; /* 0: the method's */
 } drop_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -135,13 +135,14 @@ static pbd_status record_force(const pbd_setup *setup, const double *v, pbd_reco
     const pbd_scene *scene = &setup->scene;
     const drop_detail *detail = setup->detail;
     double sum[3] = {0}, all = 0, off;
-    for (size_t i = 0; i < 3 * scene->particles.count; i++) {
-        if (scene->particles.velocities[i] != 0) return pbd_ok();
-        sum[i % 3] += scene->particles.masses[i / 3] * v[i];
-        all += scene->particles.masses[i / 3] * fabs(v[i]);
+    for (size_t p = 0; p < scene->particles.count; p++) {
+        const double *start = scene->particles.velocities + 3 * p, *u = v + 3 * p, mass = scene->particles.masses[p];
+        if (start[0] != 0 || start[1] != 0 || start[2] != 0) return pbd_ok();
+        for (int d = 0; d < 3; d++) sum[d] += mass * u[d];
+        all += mass * sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
     }
     if (scene->colliders.count > 0 || scene->loads.gravity[1] != 0 || !(all > 0)) return pbd_ok();
-    pbd_metric(recorder, "impulse_sum", "1", PBD_FLAW, (fabs(sum[0]) + fabs(sum[1]) + fabs(sum[2])) / all);
+    pbd_metric(recorder, "impulse_sum", "1", PBD_FLAW, sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / all);
     if (!(detail->rest_density > 0) || scene->particles.count > MOST_DIFFERED) return pbd_ok();
     PBD_TRY(smoothed_direction_error(&detail->watch, scene, detail->rest_density, v, &off));
     if (isfinite(off)) pbd_metric(recorder, "direction_error", "1", PBD_STATE, off);

@@ -44,8 +44,7 @@ typedef struct one_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* Edges from the last corner, by corner. The last two rows of `skewed` have no meaning but that no angle or length
- * comes twice. */
+/* Edges from the last corner, by corner. In `skewed` no angle or length comes twice. */
 static const double rest_edges[][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {1.1, 0.1, -0.2, 0.3, 0.8, 0.1, -0.1, 0.25, 0.9}};
 
 static mat3 start_gradient(int motion, double amount) {

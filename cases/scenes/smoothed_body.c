@@ -58,16 +58,16 @@ static void block_sites(size_t particles, size_t columns, int dimensions, double
 static void place_lump(const pbd_values *values, const smoothed_lump *lump, size_t from, const double (*sites)[3],
                        uint64_t *seed, pbd_scene *scene) {
     const int dimensions = pbd_choice(values, "dimensions") + 2;
-    const double spacing = scene->particles.spacing, jitter = pbd_real(values, "jitter");
+    const double jitter = pbd_real(values, "jitter");
+    const double spacing = scene->particles.spacing * (lump->squeeze > 0 ? lump->squeeze : 1);
     for (size_t i = 0; i < lump->particles; i++) {
         const size_t p = from + i;
         for (size_t d = 0; d < 3; d++) {
             const double moved = (int)d < dimensions && jitter > 0 ? jitter * body_noise(seed) : 0;
-            const double squeeze = lump->squeeze > 0 ? lump->squeeze : 1;
-            scene->particles.positions[3 * p + d] = lump->at[d] + squeeze * spacing * (sites[i][d] + moved);
+            scene->particles.positions[3 * p + d] = lump->at[d] + spacing * (sites[i][d] + moved);
             scene->particles.velocities[3 * p + d] = lump->velocity[d];
         }
-        scene->particles.masses[p] = pbd_real(values, "density") * pow(spacing, dimensions);
+        scene->particles.masses[p] = pbd_real(values, "density") * pow(scene->particles.spacing, dimensions);
     }
 }
 

@@ -236,6 +236,7 @@ static pbd_status time_cell(timing *t, const cell_words *words, const char *purp
                                          .most_pairs = r->most_pairs,
                                          .seed = seed,
                                          .max_load = r->max_load,
+                                         .max_steal = r->max_steal,
                                          .purpose = purpose,
                                          .tolerance = words->tolerance,
                                          .tolerances = words->tolerances,

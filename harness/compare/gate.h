@@ -62,7 +62,7 @@ typedef struct pbd_gate_request {
     const char *db;                               /* NULL: nothing is stored */
     double max_regression;                        /* 0.02 */
     double seconds;                               /* of `run --time` */
-    double max_load;                              /* pairing.h */
+    double max_load, max_steal;                   /* pairing.h */
     double confirm_after;                         /* s between the blocks of a cell on a busy machine */
     size_t most_pairs;                            /* 8, 12, 20 or 40 */
     uint64_t seed;

@@ -332,17 +332,17 @@ static void look_for_doubts(const pbd_pairing_request *r, pbd_pairing *out) {
     const pbd_interval *control = &out->of_control.judgement.log_ratio;
     out->verdict = out->of_b.judgement.verdict;
     if (out->differs.code != PBD_OK) return;
-    const double max_steal = PBD_MAX_STEAL * fmax(1, r->max_load / PBD_MAX_LOAD);
     out->same_work = is_same_work(out);
-    out->overloaded = out->load.others > r->max_load || out->load.steal > max_steal;
+    out->overloaded = out->load.others > r->max_load || out->load.steal > r->max_steal;
     if (out->load.others > r->max_load)
         snprintf(out->doubt, sizeof out->doubt,
                  "%.1f other processes ran on each processor, and %.3g are allowed (--max-load)", out->load.others,
                  r->max_load);
     else if (out->overloaded)
         snprintf(out->doubt, sizeof out->doubt,
-                 "the host took %.0f %% of the processor time of this virtual machine, and %.0f %% are allowed",
-                 100 * out->load.steal, 100 * max_steal);
+                 "the host took %.0f %% of the processor time of this virtual machine, and %.0f %% are allowed "
+                 "(--max-steal)",
+                 100 * out->load.steal, 100 * r->max_steal);
     else if (is_different(out->of_control.judgement.verdict))
         snprintf(out->doubt, sizeof out->doubt,
                  "arm A differs from another process of arm A by %+.2f %% (%+.2f to %+.2f): repeat it on a quieter "

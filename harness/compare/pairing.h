@@ -64,6 +64,7 @@ typedef struct pbd_pairing_request {
     size_t most_pairs;   /* a look's number: 8, 12, 20 or 40 */
     uint64_t seed;       /* of the first arm and the bootstrap */
     double max_load;     /* other processes that run, per processor, above which times decide nothing */
+    double max_steal;    /* share of the processor time taken by the host of a virtual machine, above which likewise */
     const char *purpose; /* compare, gate or confirm; the control is stored as `control` */
     const pbd_tolerance *tolerance;
     size_t tolerances;
@@ -113,7 +114,7 @@ bool pbd_pair_is_b_first(const pbd_pairing *pairing, size_t pair);
 
 /* The experiments of harness/compare/README.md went up to one busy process on each processor beside the arms. */
 #define PBD_MAX_LOAD 1.5
-#define PBD_MAX_STEAL 0.1 /* with max_load at PBD_MAX_LOAD or below; more in proportion above */
+#define PBD_MAX_STEAL 0.1
 
 /* What is said of a difference in time between programs of the same_work. */
 #define PBD_SAME_WORK \

@@ -10,10 +10,6 @@
 #include "harness/machine/environment.h"
 #include "harness/process/child.h"
 
-static void close_file(FILE **file) {
-    if (*file) fclose(*file);
-}
-
 static pbd_status call(const char *const *words) {
     pbd_child child PBD_CLEANUP(pbd_child_free) = {0};
     PBD_TRY(pbd_child_run(words, NULL, -1, &child));
@@ -34,7 +30,7 @@ static pbd_status written(FILE *file, const char *name) {
 }
 
 static pbd_status write_readme(const pbd_bundle *b, const char *folder) {
-    FILE *out PBD_CLEANUP(close_file) = NULL;
+    FILE *out PBD_CLEANUP(pbd_close_file) = NULL;
     const pbd_build *build = pbd_this_build();
     PBD_TRY(open_in(folder, "README.md", &out));
     fprintf(out, "# %s: %s\n\n", b->file->figure, b->file->title);
@@ -50,14 +46,15 @@ static pbd_status write_readme(const pbd_bundle *b, const char *folder) {
         b->file->figure, b->runs);
     fprintf(out,
             "To check it, on Debian 12 or 13:\n\n    git clone REPOSITORY pbdbench\n    git -C pbdbench checkout %s\n"
-            "    sh check.sh pbdbench\n",
+            "    sh check.sh pbdbench\n\nTimes differ from machine to machine, and with them the claims that rest on "
+            "times.\n",
             build->git_sha);
     return written(out, "README.md");
 }
 
-/* The values of claims are compared as text of six digits: kernels give the same bits on one machine, not on all. */
+/* Values of claims are compared by six digits: results have the same bits on one machine, not on all. */
 static pbd_status write_check(const pbd_bundle *b, const char *folder) {
-    FILE *out PBD_CLEANUP(close_file) = NULL;
+    FILE *out PBD_CLEANUP(pbd_close_file) = NULL;
     PBD_TRY(open_in(folder, "check.sh", &out));
     fprintf(out,
             "#!/bin/sh\n# sh check.sh CHECKOUT: makes the runs of %s again and compares the values of its claims.\n"
@@ -80,7 +77,7 @@ static void write_value(FILE *out, const char *claim, const char *reading, doubl
 }
 
 static pbd_status write_claims(const pbd_bundle *b, const char *folder) {
-    FILE *out PBD_CLEANUP(close_file) = NULL;
+    FILE *out PBD_CLEANUP(pbd_close_file) = NULL;
     PBD_TRY(open_in(folder, "claims.csv", &out));
     fprintf(out, "claim,reading,value,verdict\n");
     for (size_t i = 0; i < b->claims->count; i++) {
@@ -106,7 +103,7 @@ static pbd_status copy_files(const pbd_bundle *b, const char *folder) {
 }
 
 static pbd_status fill(const pbd_bundle *b, pbd_store *store, const char *folder) {
-    FILE *runs PBD_CLEANUP(close_file) = NULL;
+    FILE *runs PBD_CLEANUP(pbd_close_file) = NULL;
     PBD_TRY(copy_files(b, folder));
     PBD_TRY(write_readme(b, folder));
     PBD_TRY(write_check(b, folder));

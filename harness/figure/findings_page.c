@@ -108,7 +108,7 @@ static void write_tally(const tally *sum, FILE *out) {
             sum->count[2], sum->count[3]);
     if (sum->count[NONE]) fprintf(out, ", %zu without a verdict", sum->count[NONE]);
     fprintf(out, ".");
-    if (sum->beyond) fprintf(out, " %zu claims are ours and not counted.", sum->beyond);
+    if (sum->beyond) fprintf(out, " Ours, and not counted: %zu.", sum->beyond);
     fprintf(out, "\n");
 }
 

@@ -22,7 +22,7 @@ typedef struct compare_options {
     const char *build[2], *revision[2], *plugin[2]; /* A, B */
     pbd_texts sets, tolerances, plugins;
     long long threads, seed;
-    double margin, seconds, max_load;
+    double margin, seconds, max_load, max_steal;
     bool json, quiet, no_store;
 } compare_options;
 
@@ -46,8 +46,10 @@ static const pbd_option table[] = {
     PBD_OPT_REAL(compare_options, seconds, "time", 0, "SECONDS", 1e-6, 3600,
                  "of samples in each process, 3 samples at least; default 0.03"),
     PBD_OPT_REAL(compare_options, max_load, "max-load", 0, "N", 1e-6, 1e6,
-                 "other processes that run, per processor, above which times decide\nnothing; default 1.5; above that, "
-                 "the share that the host of a\nvirtual machine may take, 10 %, grows in proportion"),
+                 "other processes that run, per processor, above which times decide\nnothing; default 1.5"),
+    PBD_OPT_REAL(compare_options, max_steal, "max-steal", 0, "SHARE", 1e-6, 1,
+                 "share of the processor time taken by the host of a virtual machine, above\nwhich times decide "
+                 "nothing; default 0.1"),
     PBD_OPT_CHOICE(compare_options, clock, "clock", 0, "CLOCK", "auto|cpu|wall",
                    "auto: CPU time on one thread, else wall time"),
     PBD_OPT_MANY(compare_options, tolerances, "tolerance", 0, "METRIC=VALUE", PBD_WORDS_NONE,
@@ -286,6 +288,7 @@ static pbd_status make_request(comparing *c, const char *db, const pbd_call *cal
                                .most_pairs = o->max_pairs ? (size_t)atoi(o->max_pairs) : 40,
                                .seed = o->seed >= 0 ? (uint64_t)o->seed : seed_by_clock(),
                                .max_load = o->max_load > 0 ? o->max_load : PBD_MAX_LOAD,
+                               .max_steal = o->max_steal > 0 ? o->max_steal : PBD_MAX_STEAL,
                                .purpose = "compare",
                                .tolerance = c->tolerance,
                                .argc = call->argc,

@@ -12,7 +12,7 @@
 
 typedef struct gate_options {
     const char *baseline, *current, *plugin, *baseline_plugin, *suite, *db, *markdown;
-    double max_regression, seconds, max_load, confirm_after;
+    double max_regression, seconds, max_load, max_steal, confirm_after;
     long long most_pairs, seed;
     pbd_texts only;
     bool dry_run, no_store, json, quiet;
@@ -37,8 +37,10 @@ static const pbd_option table[] = {
     PBD_OPT_INTEGER(gate_options, most_pairs, "max-pairs", 0, 8, 40, "8, 12, 20 or 40 pairs a cell; default 40"),
     PBD_OPT_INTEGER(gate_options, seed, "seed", 0, 0, 9e15, "of the order of the processes; default: from the clock"),
     PBD_OPT_REAL(gate_options, max_load, "max-load", 0, "N", 1e-6, 1e6,
-                 "other processes that run, per processor, above which a cell is undecided;\ndefault 1.5; above that, "
-                 "the share that the host of a\nvirtual machine may take, 10 %, grows in proportion"),
+                 "other processes that run, per processor, above which a cell is undecided;\ndefault 1.5"),
+    PBD_OPT_REAL(gate_options, max_steal, "max-steal", 0, "SHARE", 1e-6, 1,
+                 "share of the processor time taken by the host of a virtual machine, above\nwhich a cell is "
+                 "undecided; default 0.1"),
     PBD_OPT_REAL(gate_options, confirm_after, "confirm-after", 0, "SECONDS", 0, 3600,
                  "seconds from the first block of a cell to the second, on a busy machine;\ndefault 180"),
     PBD_OPT_TEXT(gate_options, markdown, "markdown", 0, "FILE", PBD_WORDS_FILES,
@@ -172,6 +174,7 @@ static pbd_status act(void *options, pbd_call *call) {
                                 .max_regression = o->max_regression,
                                 .seconds = o->seconds,
                                 .max_load = o->max_load,
+                                .max_steal = o->max_steal,
                                 .confirm_after = o->confirm_after,
                                 .most_pairs = (size_t)o->most_pairs,
                                 .seed = (uint64_t)(o->seed < 0 ? time(NULL) : o->seed),
@@ -186,6 +189,7 @@ static int verb_main(int argc, char **argv) {
                       .most_pairs = 40,
                       .seed = -1,
                       .max_load = PBD_MAX_LOAD,
+                      .max_steal = PBD_MAX_STEAL,
                       .confirm_after = 180};
     return pbd_verb_call(&pbd_verb_gate, argc, argv, &o, act);
 }
