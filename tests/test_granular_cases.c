@@ -56,6 +56,24 @@ static void test_evenness_of_a_lattice(void **state) {
     check_near("density over that before", e.density / before, 8, 1e-12);
 }
 
+/* Two particles that part at 2 m/s are each 2 m/s off their only neighbour: 2 x 1/2 x 1 kg x 4 m^2/s^2. All in one
+ * motion, or alone: nothing. Of three in a row the middle one has two neighbours, weighted by the kernel. */
+static void test_relative_energy(void **state) {
+    (void)state;
+    double v[9] = {-1, 0, 0, 1, 0, 0, 0, 5, 0}, energy;
+    pbd_scene scene = bare_scene(1);
+    add(&scene, 0, 0, 0), add(&scene, 1, 0, 0), add(&scene, 9, 0, 0);
+    check_ok(granular_relative_energy(&scene, place, v, &energy));
+    check_near("two that part", energy, 4, 1e-14);
+    for (int i = 0; i < 9; i++) v[i] = i % 3 + 1;
+    check_ok(granular_relative_energy(&scene, place, v, &energy));
+    check_near("all alike", energy, 0, 1e-14);
+    place[6] = 2.5; /* 1.5 from the second, beyond the reach of the first */
+    const double w = wendland(1) / (wendland(1) + wendland(1.5)), u[9] = {0, 1, 0, 0, 0, 0, 0, 0, 0};
+    check_ok(granular_relative_energy(&scene, place, u, &energy));
+    check_near("one of three", energy, 0.5 * (1 + w * w), 1e-14);
+}
+
 static void test_evenness_of_a_few(void **state) {
     (void)state;
     pbd_scene scene = bare_scene(1);
@@ -464,6 +482,7 @@ static void test_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_evenness_of_a_lattice),
+        cmocka_unit_test(test_relative_energy),
         cmocka_unit_test(test_evenness_of_a_few),
         cmocka_unit_test(test_density_over_a_wider_kernel),
         cmocka_unit_test(test_laws_of_the_experiments_meet),

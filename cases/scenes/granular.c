@@ -98,6 +98,38 @@ pbd_status granular_evenness(const pbd_scene *scene, const double *x, evenness *
     return pbd_ok();
 }
 
+typedef struct company {
+    const double *v;
+    double support;
+    double *sum; /* by particle: of w v, and of w */
+} company;
+
+static void add_company(void *to, size_t i, size_t j, double square) {
+    const company *c = to;
+    const double w = sph_kernel_at(SPH_WENDLAND_C2, square, c->support).w;
+    for (size_t d = 0; d < 3; d++) {
+        c->sum[4 * i + d] += w * c->v[3 * j + d];
+        c->sum[4 * j + d] += w * c->v[3 * i + d];
+    }
+    c->sum[4 * i + 3] += w;
+    c->sum[4 * j + 3] += w;
+}
+
+pbd_status granular_relative_energy(const pbd_scene *scene, const double *x, const double *v, double *out) {
+    const size_t n = scene->particles.count;
+    pbd_arena a PBD_ARENA;
+    company c = {.v = v, .support = 2 * scene->particles.spacing, .sum = pbd_new(&a, double, 4 * n)};
+    *out = 0;
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(near_pairs_visit(x, n, c.support, add_company, &c));
+    for (size_t i = 0; i < n; i++) {
+        const double *sum = c.sum + 4 * i;
+        for (size_t d = 0; d < 3 && sum[3] > 0; d++)
+            *out += 0.5 * scene->particles.masses[i] * pow(v[3 * i + d] - sum[d] / sum[3], 2);
+    }
+    return pbd_ok();
+}
+
 static void add_density(void *to, size_t i, size_t j, double square) {
     closeness *c = to;
     const double w = sph_kernel_at(SPH_WENDLAND_C2, square, c->support).w;
@@ -439,6 +471,17 @@ static pbd_status look_wider(granular_watch *w, const pbd_setup *setup, const do
     return granular_density(scene, x, support, &w->wide);
 }
 
+static pbd_status look_at_relative_motion(const pbd_scene *scene, const pbd_method *method, const void *state,
+                                          const double *x, pbd_recorder *recorder) {
+    pbd_arena a PBD_ARENA;
+    double *v = pbd_new(&a, double, 3 * scene->particles.count), energy;
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(method->read(state, PBD_VELOCITIES, v));
+    PBD_TRY(granular_relative_energy(scene, x, v, &energy));
+    put(recorder, "relative_energy", "J", energy);
+    return pbd_ok();
+}
+
 pbd_status granular_look(granular_watch *w, const pbd_setup *setup, const pbd_method *method, const void *state,
                          const double *x, double time, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
@@ -465,7 +508,8 @@ pbd_status granular_look(granular_watch *w, const pbd_setup *setup, const pbd_me
     w->peak = fmax(w->peak, w->energy);
     w->fastest = fmax(w->fastest, fastest);
     put(recorder, "kinetic_energy", "J", w->energy);
-    return status;
+    PBD_TRY(status);
+    return look_at_relative_motion(scene, method, state, x, recorder);
 }
 
 static void tell(pbd_recorder *recorder, const char *name, const char *unit, pbd_kind kind, double value) {

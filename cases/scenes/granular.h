@@ -46,6 +46,10 @@ typedef struct evenness {
 } evenness;
 
 pbd_status granular_evenness(const pbd_scene *scene, const double *x, evenness *out);
+/* J: of velocities v (particles x 3, m/s) relative to the mean of those of the neighbours, weighted by the kernel of
+ * `evenness`; a particle without neighbours has none. Motion as a whole does not count. It is what XSPH takes from
+ * (yu2024 Eq. 20). PBD_FAILED when memory is out. */
+pbd_status granular_relative_energy(const pbd_scene *scene, const double *x, const double *v, double *out);
 /* kg/m^3, the largest: the same kernel ending at `support`, m. Over two cells of a grid it does not see how particles
  * lie within one. */
 pbd_status granular_density(const pbd_scene *scene, const double *x, double support, double *out);
@@ -138,8 +142,8 @@ typedef struct granular_watch {
     bool looked, tells_velocities, tells_tension;
 } granular_watch;
 
-/* Looks at places x, which are the state's, and appends to the series time, height_of_centre, kinetic_energy, nn_mean,
- * nn_std, density_max and lost_particles. */
+/* Looks at places x, which are the state's, and appends to the series time, height_of_centre, kinetic_energy,
+ * relative_energy (granular_relative_energy), nn_mean, nn_std, density_max and lost_particles. */
 pbd_status granular_look(granular_watch *w, const pbd_setup *setup, const pbd_method *method, const void *state,
                          const double *x, double time, pbd_recorder *recorder);
 /* nn_mean, nn_std, nn_least, nn_mean_change (over the start), nn_std_change, density_max (over the

@@ -208,8 +208,8 @@ static pbd_status set_too_small(pbd_arena *owned, pbd_claim_result *r) {
     return pbd_arena_check(owned);
 }
 
-static pbd_status judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, bool quick, sqlite3 *sql,
-                        pbd_arena *owned, pbd_claim_result *r) {
+static pbd_status judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,
+                        sqlite3 *sql, pbd_arena *owned, pbd_claim_result *r) {
     size_t missing = 0;
     PBD_TRY(collect_runs(file, plan, first_group, owned, r, &missing));
     const pbd_group *left_out = left_out_group(file, r->claim);
@@ -217,10 +217,10 @@ static pbd_status judge(const pbd_figure_file *file, const pbd_plan *plan, size_
     if (missing) return set_not_run(owned, r, "runs_missing", "of its runs are missing", missing);
     size_t failed = count_failed(file, r->claim, sql);
     if (failed) return set_not_run(owned, r, "runs_failed", "of its runs failed", failed);
-    return quick && r->claim->full_size ? set_too_small(owned, r) : ask(file, sql, owned, r);
+    return scale == PBD_SCALE_QUICK && r->claim->full_size ? set_too_small(owned, r) : ask(file, sql, owned, r);
 }
 
-pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, bool quick,
+pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,
                             pbd_store *store, pbd_claim_results *out) {
     *out = (pbd_claim_results){.count = file->claims_count};
     out->item = pbd_new(&out->owned, pbd_claim_result, out->count);
@@ -228,7 +228,7 @@ pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, s
     for (size_t i = 0; i < out->count && status.code == PBD_OK; i++) {
         out->item[i].claim = &file->claims[i];
         out->item[i].value = NAN;
-        status = judge(file, plan, first_group, quick, pbd_store_sql(store), &out->owned, &out->item[i]);
+        status = judge(file, plan, first_group, scale, pbd_store_sql(store), &out->owned, &out->item[i]);
     }
     if (status.code != PBD_OK) pbd_claims_free(out);
     return status;

@@ -40,7 +40,7 @@ typedef struct pbd_claim_results {
 /* Judges every claim of a figure whose tables were made (pbd_figure_tables). A claim is not_run when a run it rests on
  * is missing, failed or left out (pbd_figure_leave_out), when it needs the full size and the runs are quick, or when
  * its query gives no row or NULL. PBD_BAD_INPUT for SQL that does not work. */
-pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, bool quick,
+pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,
                             pbd_store *store, pbd_claim_results *out);
 void pbd_claims_free(pbd_claim_results *results); /* safe on zeroed results */
 

@@ -158,6 +158,11 @@ pbd_status pbd_figure_query(const pbd_figure_file *file, sqlite3 *sql, const cha
     return pbd_error(PBD_BAD_INPUT, "%s (%s; a metric that no run reports has no column)", status.text, why);
 }
 
+/* On one line, so that every column and row stays one. */
+static void write_text(FILE *file, const char *text) {
+    for (const char *p = text ? text : ""; *p; p++) fputc(strchr("\t\r\n", *p) ? ' ' : *p, file);
+}
+
 static void write_cell(FILE *file, sqlite3_stmt *row, int column) {
     int type = sqlite3_column_type(row, column);
     if (type == SQLITE_NULL) {
@@ -167,14 +172,16 @@ static void write_cell(FILE *file, sqlite3_stmt *row, int column) {
     } else if (type == SQLITE_FLOAT) {
         fprintf(file, "%.12g", sqlite3_column_double(row, column));
     } else {
-        const char *text = (const char *)sqlite3_column_text(row, column);
-        for (const char *p = text ? text : ""; *p; p++) fputc(strchr("\t\r\n", *p) ? ' ' : *p, file);
+        write_text(file, (const char *)sqlite3_column_text(row, column));
     }
 }
 
 static pbd_status write_rows(sqlite3 *sql, sqlite3_stmt *rows, const char *where, FILE *file) {
     int columns = sqlite3_column_count(rows);
-    for (int c = 0; c < columns; c++) fprintf(file, "%s%s", c ? "\t" : "", sqlite3_column_name(rows, c));
+    for (int c = 0; c < columns; c++) {
+        if (c) fputc('\t', file);
+        write_text(file, sqlite3_column_name(rows, c)); /* an expression without a name may have several lines */
+    }
     fputc('\n', file);
     for (;;) {
         bool row;

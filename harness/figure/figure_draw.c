@@ -11,10 +11,10 @@
 #include "harness/files/gnuplot.h"
 #include "harness/files/paths.h"
 
-char *pbd_plots_folder(const char *dir, bool quick) {
+char *pbd_plots_folder(const char *dir, pbd_scale scale) {
     char *base = dir ? strdup(dir) : pbd_root_path("results/plots"), *path = NULL;
-    if (!base || !quick) return base;
-    if (asprintf(&path, "%s/quick", base) < 0) path = NULL;
+    if (!base || scale == PBD_SCALE_USUAL) return base;
+    if (asprintf(&path, "%s/%s", base, scale == PBD_SCALE_QUICK ? "quick" : "full") < 0) path = NULL;
     free(base);
     return path;
 }
@@ -49,7 +49,7 @@ static pbd_status collect_pictures(const pbd_figure_file *file, const char *out_
     return pbd_ok();
 }
 
-static pbd_status draw_with(const pbd_figure_file *file, const char *folder, const char *out_folder, bool quick,
+static pbd_status draw_with(const pbd_figure_file *file, const char *folder, const char *out_folder, pbd_scale scale,
                             pbd_drawing *out) {
     pbd_arena a PBD_ARENA;
     const char *script = pbd_new_format(&a, "%s/plot.gp", file->figure);
@@ -58,7 +58,7 @@ static pbd_status draw_with(const pbd_figure_file *file, const char *folder, con
         {"data", folder},
         {"out", out_folder},
         {"paper", pbd_new_format(&a, "%s/plots/%s/paper.csv", pbd_root(), file->figure)},
-        {"quick", quick ? " (quick)" : ""}};
+        {"quick", pbd_scale_mark(scale)}};
     struct stat about;
     PBD_TRY(pbd_arena_check(&a));
     if (stat(path, &about) != 0)
@@ -106,7 +106,7 @@ static bool lacks_groups(const pbd_figure_file *file) {
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
 
-static pbd_status draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, bool quick,
+static pbd_status draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, pbd_scale scale,
                        pbd_drawing *out) {
     const char *folder = pbd_new_format(&out->owned, "%s/%s", out_folder, file->figure);
     PBD_TRY(pbd_arena_check(&out->owned));
@@ -114,7 +114,7 @@ static pbd_status draw(const pbd_figure_file *file, pbd_store *store, const char
     note_store(out_folder, file->figure, NULL);
     PBD_TRY(pbd_figure_data(file, store, folder));
     if (file->plots_count > 0) {
-        const pbd_status status = draw_with(file, folder, out_folder, quick, out);
+        const pbd_status status = draw_with(file, folder, out_folder, scale, out);
         if (status.code != PBD_OK) remove_pictures(file, out_folder); /* what is there is half drawn */
         PBD_TRY(status);
         PBD_TRY(collect_pictures(file, out_folder, out));
@@ -123,10 +123,10 @@ static pbd_status draw(const pbd_figure_file *file, pbd_store *store, const char
     return pbd_ok();
 }
 
-pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, bool quick,
+pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, pbd_scale scale,
                            pbd_drawing *out) {
     *out = (pbd_drawing){0};
-    pbd_status status = draw(file, store, out_folder, quick, out);
+    pbd_status status = draw(file, store, out_folder, scale, out);
     if (status.code == PBD_BAD_INPUT && out->output && lacks_groups(file)) /* gnuplot had nothing to draw */
         status = pbd_error(PBD_NOT_SUPPORTED, "no picture, because groups were skipped: %.300s", status.text);
     if (status.code != PBD_NOT_SUPPORTED) return status;

@@ -15,9 +15,9 @@ typedef struct pbd_drawing {
 
 /* Writes OUT/ID/NAME.tsv for every query of `data` and draws `plots` into OUT by plots/ID/plot.gp, which finds set:
  * data (the folder OUT/ID), out (OUT), style (plots/style.gp, to be loaded), paper (plots/ID/paper.csv) and quick
- * (" (quick)" or "", for titles). Without gnuplot the data is written all the same, and *out has a warning. On
+ * (pbd_scale_mark, for titles). Without gnuplot the data is written all the same, and *out has a warning. On
  * PBD_BAD_INPUT *out may hold gnuplot's words. Free *out in every case. */
-pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, bool quick,
+pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, pbd_scale scale,
                            pbd_drawing *out);
 void pbd_drawing_free(pbd_drawing *drawing);
 
@@ -25,8 +25,8 @@ void pbd_drawing_free(pbd_drawing *drawing);
  * was. */
 bool pbd_drawn_from(const char *out_folder, const char *figure, const pbd_store *store);
 
-/* DIR, or ROOT/results/plots when it is NULL; under `quick` its folder quick, so that a quick picture never takes the
- * place of a full one. The caller frees it; NULL without memory. */
-char *pbd_plots_folder(const char *dir, bool quick);
+/* DIR, or ROOT/results/plots when it is NULL; its folder quick or full at those scales, so that their pictures take no
+ * other's place. The caller frees it; NULL without memory. */
+char *pbd_plots_folder(const char *dir, pbd_scale scale);
 
 #endif

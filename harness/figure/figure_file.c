@@ -9,6 +9,7 @@
 
 #include "harness/exec/arena.h"
 #include "harness/figure/bounds.h"
+#include "harness/figure/papers.h"
 #include "harness/files/nearest.h"
 #include "harness/files/paths.h"
 #include "harness/files/yaml_file.h"
@@ -37,6 +38,7 @@ static const cyaml_schema_field_t group_fields[] = {
     MAYBE_LIST("set", pbd_group, set, &word),
     MAYBE_LIST("axes", pbd_group, axes, &word),
     MAYBE_LIST("quick", pbd_group, quick, &word),
+    MAYBE_LIST("full", pbd_group, full, &word),
     CYAML_FIELD_END};
 static const cyaml_schema_value_t group_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_group, group_fields)};
 
@@ -68,6 +70,11 @@ static const cyaml_schema_field_t strip_fields[] = {
     MAYBE_TEXT("colour", pbd_strip, colour), CYAML_FIELD_END};
 static const cyaml_schema_value_t strip_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_strip, strip_fields)};
 
+static const cyaml_schema_field_t difference_fields[] = {TEXT("key", pbd_difference, key),
+                                                         TEXT("because", pbd_difference, because), CYAML_FIELD_END};
+static const cyaml_schema_value_t difference_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_difference, difference_fields)};
+
 #define RUNS CYAML_FIELD_SEQUENCE("runs", CYAML_FLAG_POINTER, pbd_figure_file, runs, &group_schema, 1, CYAML_UNLIMITED)
 
 static const cyaml_schema_field_t figure_fields[] = {
@@ -78,6 +85,7 @@ static const cyaml_schema_field_t figure_fields[] = {
     CYAML_FIELD_FLOAT("seconds", CYAML_FLAG_OPTIONAL, pbd_figure_file, seconds),
     CYAML_FIELD_FLOAT("quick_seconds", CYAML_FLAG_OPTIONAL, pbd_figure_file, quick_seconds),
     CYAML_FIELD_FLOAT("memory_mib", CYAML_FLAG_OPTIONAL, pbd_figure_file, memory_mib),
+    MAYBE_LIST("differs", pbd_figure_file, differs, &difference_schema),
     RUNS,
     MAYBE_LIST("data", pbd_figure_file, data, &data_schema),
     MAYBE_LIST("plots", pbd_figure_file, plots, &word),
@@ -293,6 +301,108 @@ static pbd_status place_files(char **words, unsigned count, const char *id) {
     return pbd_ok();
 }
 
+/* ---- One setting for all figures of a paper ---------------------------------------------------------------------- */
+
+static const char *value_of(const char *one, const char *key) {
+    const size_t n = strcspn(key, "=");
+    return strncmp(one, key, n) == 0 && one[n] == '=' ? one + n + 1 : NULL;
+}
+
+/* Whether "a,b,c" has the value. A range has none: it is written out where the paper's value matters. */
+static bool lists(const char *values, const char *value) {
+    const size_t n = strlen(value);
+    for (const char *at = values; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        if (strcspn(at, ",") == n && strncmp(at, value, n) == 0) return true;
+    }
+    return false;
+}
+
+/* The first word of that key which does not have the value; *stated: whether any has the key. */
+static const char *other_value(char **words, unsigned count, const char *setting, bool *stated) {
+    for (unsigned i = 0; i < count; i++) {
+        const char *value = value_of(words[i], setting);
+        *stated |= value != NULL;
+        if (value && !lists(value, value_of(setting, setting))) return words[i];
+    }
+    return NULL;
+}
+
+static pbd_status append(pbd_group *g, const char *one) {
+    char **grown = realloc(g->set, (g->set_count + 1) * sizeof *grown), *copy = strdup(one);
+    if (grown) g->set = grown;
+    if (!grown || !copy) {
+        free(copy);
+        return pbd_error(PBD_FAILED, "out of memory");
+    }
+    g->set[g->set_count++] = copy;
+    return pbd_ok();
+}
+
+/* The figure's reason for another value of that key. */
+static pbd_difference *difference_of(const pbd_figure_file *file, const char *setting) {
+    for (unsigned i = 0; i < file->differs_count; i++) {
+        const size_t n = strlen(file->differs[i].key);
+        if (strncmp(file->differs[i].key, setting, n) == 0 && setting[n] == '=') return &file->differs[i];
+    }
+    return NULL;
+}
+
+static pbd_status apply_setting(pbd_figure_file *file, unsigned group, const char *setting) {
+    pbd_group *g = &file->runs[group];
+    bool stated = false, otherwise = false;
+    const char *other = other_value(g->axes, g->axes_count, setting, &stated);
+    if (!stated) { /* --quick and --full may take other values of an axis */
+        other = other_value(g->set, g->set_count, setting, &stated);
+        if (!other) other = other_value(g->quick, g->quick_count, setting, &otherwise);
+        if (!other) other = other_value(g->full, g->full_count, setting, &otherwise);
+    }
+    if (!other) return stated ? pbd_ok() : append(g, setting);
+    pbd_difference *difference = difference_of(file, setting);
+    if (!difference)
+        return pbd_error(PBD_BAD_INPUT,
+                         "%s: runs[%u] '%s': %.60s is not the %.60s of all figures of %.40s (plots/papers.yaml); state "
+                         "the reason under `differs`",
+                         file->shown_as, group, g->name, other, setting, file->paper);
+    difference->used = true;
+    return stated ? pbd_ok() : append(g, setting);
+}
+
+static pbd_status check_differences(const pbd_figure_file *file) {
+    for (unsigned i = 0; i < file->differs_count; i++) {
+        if (file->differs[i].used) continue;
+        return pbd_error(PBD_BAD_INPUT, "%s: differs[%u]: no run differs from its paper in '%.60s'; leave it out",
+                         file->shown_as, i, file->differs[i].key);
+    }
+    return pbd_ok();
+}
+
+static pbd_status apply_all(pbd_figure_file *file, const pbd_paper *paper) {
+    for (unsigned s = 0; paper && s < paper->settings_count; s++) {
+        const pbd_paper_settings *settings = &paper->settings[s];
+        for (unsigned i = 0; i < settings->set_count; i++) {
+            if (!strchr(settings->set[i], '='))
+                return pbd_error(PBD_BAD_INPUT, "plots/papers.yaml: settings of %s: '%.60s': expected key=value",
+                                 paper->key, settings->set[i]);
+            for (unsigned g = 0; g < file->runs_count; g++)
+                if (strcmp(file->runs[g].method, settings->method) == 0)
+                    PBD_TRY(apply_setting(file, g, settings->set[i]));
+        }
+    }
+    return check_differences(file);
+}
+
+/* Adds the settings of the figure's paper to every entry of `runs` of their method that does not state that key itself.
+ * An entry that states another value, or an axis without the paper's, needs the key under `differs`; a key there in
+ * which no entry differs is an error. A paper that is not listed has no settings. */
+static pbd_status apply_paper(pbd_figure_file *file) {
+    pbd_papers *papers;
+    PBD_TRY(pbd_papers_load(&papers));
+    for (unsigned i = 0; i < file->differs_count; i++) file->differs[i].used = false; /* no member of the schema */
+    const pbd_status status = apply_all(file, pbd_paper_of(papers, file->paper));
+    pbd_papers_free(papers);
+    return status;
+}
+
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static pbd_status load(const char *path, const char *shown_as, const cyaml_schema_value_t *schema, const char *id,
@@ -307,8 +417,10 @@ static pbd_status load(const char *path, const char *shown_as, const cyaml_schem
     for (unsigned i = 0; i < file->runs_count && status.code == PBD_OK && id; i++) {
         status = place_files(file->runs[i].set, file->runs[i].set_count, id);
         if (status.code == PBD_OK) status = place_files(file->runs[i].quick, file->runs[i].quick_count, id);
+        if (status.code == PBD_OK) status = place_files(file->runs[i].full, file->runs[i].full_count, id);
     }
     if (status.code == PBD_OK && id) status = check_figure(file, id);
+    if (status.code == PBD_OK && id) status = apply_paper(file);
     if (status.code == PBD_OK)
         *out = file;
     else
@@ -333,4 +445,15 @@ void pbd_figure_file_free(pbd_figure_file *file) {
     if (!file) return;
     free(file->shown_as);
     pbd_yaml_free(&figure_schema, file);
+}
+
+const char *pbd_scale_mark(pbd_scale scale) {
+    static const char *const marks[] = {"", " (quick)", " (full)"};
+    return marks[scale];
+}
+
+bool pbd_figure_has_full(const pbd_figure_file *file) {
+    for (unsigned i = 0; i < file->runs_count; i++)
+        if (file->runs[i].full_count > 0) return true;
+    return false;
 }

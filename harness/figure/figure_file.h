@@ -6,6 +6,8 @@
 #ifndef PBD_FIGURE_FILE_H
 #define PBD_FIGURE_FILE_H
 
+#include <stdio.h>
+
 #include "harness/plan/plan.h"
 #include "harness/store/store.h"
 
@@ -21,6 +23,8 @@ typedef struct pbd_group {
     unsigned axes_count;
     char **quick; /* the same; under --quick in place of the setting or axis of the same key */
     unsigned quick_count;
+    char **full; /* likewise under --full: the paper's size */
+    unsigned full_count;
     size_t left_out; /* not of the file: runs that pbd_figure_leave_out found out of reach */
 } pbd_group;
 
@@ -55,10 +59,18 @@ typedef struct pbd_claim {
     bool full_size; /* runs of --quick cannot judge it: a time, or what depends on the number of particles */
 } pbd_claim;
 
+/* Why runs of this figure have another value of a key than all figures of the paper. */
+typedef struct pbd_difference {
+    char *key, *because;
+    bool used; /* not of the file: some entry of `runs` differs in it */
+} pbd_difference;
+
 typedef struct pbd_figure_file {
     char *figure, *paper, *title, *caption, *notes;
     double seconds, memory_mib; /* of a full reproduction on two cores */
     double quick_seconds;       /* of one with --quick */
+    pbd_difference *differs;
+    unsigned differs_count;
     pbd_group *runs;
     unsigned runs_count;
     pbd_data_query *data;
@@ -72,14 +84,29 @@ typedef struct pbd_figure_file {
     char *shown_as; /* the file's name for messages */
 } pbd_figure_file;
 
-/* Reads ROOT/plots/ID/figure.yaml, or a sweep file (title, notes and runs only). PBD_BAD_INPUT names the file and what
- * is wrong. Runs are not checked against cases and methods here: pbd_figure_plan does. The caller frees *out. */
+/* Reads ROOT/plots/ID/figure.yaml and adds its paper's settings, or reads a sweep file (title, notes
+ * and runs only). PBD_BAD_INPUT names the file and what is wrong. Runs are not checked against cases and methods here:
+ * pbd_figure_plan does. The caller frees *out. */
 pbd_status pbd_figure_load(const char *id, pbd_figure_file **out);
 pbd_status pbd_sweep_load(const char *path, pbd_figure_file **out);
 void pbd_figure_file_free(pbd_figure_file *file); /* NULL-safe */
 
+/* Which runs of a figure: those of its file, few and small ones (--quick), or those of the paper's size (--full). Only
+ * the first are compared with accepted verdicts. As a bool, quick is true. */
+typedef enum pbd_scale { PBD_SCALE_USUAL, PBD_SCALE_QUICK, PBD_SCALE_FULL } pbd_scale;
+
+/* "", " (quick)" or " (full)", for titles. */
+const char *pbd_scale_mark(pbd_scale scale);
+
+/* Whether any entry of `runs` has words for --full. */
+bool pbd_figure_has_full(const pbd_figure_file *file);
+
 /* Adds the runs of all groups to the plan; items of entry i of `runs` get group first_group + i. PBD_BAD_INPUT names
  * the file and the entry. A backend that is not available here is no error in a figure: the store may have its runs. */
-pbd_status pbd_figure_plan(const pbd_figure_file *file, bool quick, size_t first_group, pbd_plan *plan);
+pbd_status pbd_figure_plan(const pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan);
+
+/* Writes the groups at that scale as entries of `runs` of a sweep file, named FIGURE_GROUP; of PBD_SCALE_FULL only
+ * those that have words for it. The caller writes "runs:" before. PBD_FAILED when memory is out. */
+pbd_status pbd_figure_write_sweep(const pbd_figure_file *file, pbd_scale scale, FILE *out);
 
 #endif

@@ -1,6 +1,8 @@
 /* From the groups of a file to a plan, and the plan of many figures to runs without doing one twice. */
 #include "harness/figure/figure_plan.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@ enum { MOST_RUNS = 100000 };
 
 /* ---- A group as a request ---------------------------------------------------------------------------------------- */
 
-/* The words of a group after --quick is applied, and their parsed forms. Words belong to the file. */
+/* The words of a group after --quick or --full is applied, and their parsed forms. Words belong to the file. */
 typedef struct group_words {
     pbd_arena owned;
     const char **set, **axis;
@@ -32,23 +34,25 @@ static void remove_word(const char **words, size_t *count, size_t i) {
     (*count)--;
 }
 
-/* A quick word takes the place of the axis or setting of its key. One value of a key that was no axis is a setting. */
-static void replace_word(group_words *w, const char *quick) {
+/* A word of --quick or --full takes the place of the axis or setting of its key. One value of a key that was no axis is
+ * a setting. */
+static void replace_word(group_words *w, const char *word) {
     for (size_t i = 0; i < w->axes; i++)
-        if (same_key(w->axis[i], quick)) {
-            w->axis[i] = quick;
+        if (same_key(w->axis[i], word)) {
+            w->axis[i] = word;
             return;
         }
     for (size_t i = 0; i < w->sets; i++)
-        if (same_key(w->set[i], quick)) remove_word(w->set, &w->sets, i--);
-    if (strpbrk(quick, ":,"))
-        w->axis[w->axes++] = quick;
+        if (same_key(w->set[i], word)) remove_word(w->set, &w->sets, i--);
+    if (strpbrk(word, ":,"))
+        w->axis[w->axes++] = word;
     else
-        w->set[w->sets++] = quick;
+        w->set[w->sets++] = word;
 }
 
-static pbd_status choose_words(const pbd_group *g, bool quick, group_words *w) {
-    size_t extra = quick ? g->quick_count : 0;
+static pbd_status choose_words(const pbd_group *g, pbd_scale scale, group_words *w) {
+    char *const *other = scale == PBD_SCALE_QUICK ? g->quick : g->full;
+    const size_t extra = scale == PBD_SCALE_QUICK ? g->quick_count : scale == PBD_SCALE_FULL ? g->full_count : 0;
     w->set = pbd_new(&w->owned, const char *, g->set_count + extra);
     w->axis = pbd_new(&w->owned, const char *, g->axes_count + extra);
     w->setting = pbd_new(&w->owned, pbd_setting, g->set_count + extra);
@@ -56,7 +60,7 @@ static pbd_status choose_words(const pbd_group *g, bool quick, group_words *w) {
     PBD_TRY(pbd_arena_check(&w->owned));
     for (unsigned i = 0; i < g->set_count; i++) w->set[w->sets++] = g->set[i];
     for (unsigned i = 0; i < g->axes_count; i++) w->axis[w->axes++] = g->axes[i];
-    for (size_t i = 0; i < extra; i++) replace_word(w, g->quick[i]);
+    for (size_t i = 0; i < extra; i++) replace_word(w, other[i]);
     return pbd_ok();
 }
 
@@ -84,9 +88,9 @@ static void free_words(group_words *w) {
     pbd_arena_free(&w->owned);
 }
 
-static pbd_status plan_group(const pbd_group *g, bool quick, bool is_figure, size_t group, pbd_plan *plan) {
+static pbd_status plan_group(const pbd_group *g, pbd_scale scale, bool is_figure, size_t group, pbd_plan *plan) {
     group_words w PBD_CLEANUP(free_words) = {0};
-    PBD_TRY(choose_words(g, quick, &w));
+    PBD_TRY(choose_words(g, scale, &w));
     PBD_TRY(parse_words(&w));
     PBD_TRY(check_axes(g, &w));
     const pbd_request request = {.case_name = g->case_name,
@@ -106,12 +110,53 @@ static pbd_status plan_group(const pbd_group *g, bool quick, bool is_figure, siz
     return pbd_plan_add(plan, &request, group);
 }
 
-pbd_status pbd_figure_plan(const pbd_figure_file *file, bool quick, size_t first_group, pbd_plan *plan) {
+pbd_status pbd_figure_plan(const pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan) {
     for (unsigned i = 0; i < file->runs_count; i++) {
         const bool is_figure = file->figure != NULL; /* a sweep is there to make its runs */
-        pbd_status status = plan_group(&file->runs[i], quick, is_figure, first_group + i, plan);
+        pbd_status status = plan_group(&file->runs[i], scale, is_figure, first_group + i, plan);
         if (status.code != PBD_OK)
             return pbd_error(status.code, "%s: runs[%u] '%s': %s", file->shown_as, i, file->runs[i].name, status.text);
+    }
+    return pbd_ok();
+}
+
+/* ---- As a sweep -------------------------------------------------------------------------------------------------- */
+
+static void write_words(FILE *out, const char *key, const char *const *words, size_t count) {
+    if (count == 0) return;
+    fprintf(out, "    %s: [", key);
+    for (size_t i = 0; i < count; i++) fprintf(out, "%s\"%s\"", i ? ", " : "", words[i]);
+    fputs("]\n", out);
+}
+
+static void write_count(FILE *out, const char *key, uint64_t value) {
+    if (value) fprintf(out, "    %s: %" PRIu64 "\n", key, value);
+}
+
+/* At most 40 characters, a-z, 0-9 and _: the end of the figure's name gives way. */
+static void write_name(FILE *out, const char *figure, const char *group) {
+    const size_t most = 39 - (strlen(group) < 39 ? strlen(group) : 39);
+    for (size_t i = 0; figure[i] && i < most; i++) fputc(isalnum((unsigned char)figure[i]) ? figure[i] : '_', out);
+    fprintf(out, "_%s\n", group);
+}
+
+pbd_status pbd_figure_write_sweep(const pbd_figure_file *file, pbd_scale scale, FILE *out) {
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        const pbd_group *g = &file->runs[i];
+        group_words w PBD_CLEANUP(free_words) = {0};
+        if (scale == PBD_SCALE_FULL && g->full_count == 0) continue;
+        PBD_TRY(choose_words(g, scale, &w));
+        fputs("  - name: ", out);
+        write_name(out, file->figure, g->name);
+        fprintf(out, "    case: %s\n    method: %s\n", g->case_name, g->method);
+        if (g->backend) fprintf(out, "    backend: %s\n", g->backend);
+        if (g->precision) fprintf(out, "    precision: %s\n", g->precision);
+        write_count(out, "threads", g->threads);
+        write_count(out, "repeats", g->repeats);
+        write_count(out, "warmups", g->warmups);
+        write_count(out, "seed", g->seed);
+        write_words(out, "set", w.set, w.sets);
+        write_words(out, "axes", w.axis, w.axes);
     }
     return pbd_ok();
 }

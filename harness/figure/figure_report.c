@@ -18,28 +18,29 @@ enum { LABELS_SHOWN = 8 }; /* of the runs a dry run would make; --json has them 
 
 static json_t *text_or_null(const char *text) { return text && *text ? pbd_text_json(text) : json_null(); }
 
-static json_t *claim_json(const pbd_claim_result *r, bool quick) {
+static json_t *claim_json(const pbd_claim_result *r, bool compared) {
     json_t *ids = json_array(), *readings = json_array();
     for (size_t k = 0; k < r->readings; k++) {
         const pbd_claim_reading *reading = &r->reading[k];
-        json_array_append_new(readings, json_pack("{s:o, s:o, s:s, s:o}", "reading", pbd_text_json(reading->name),
-                                                  "value", pbd_finite_json(reading->value), "verdict", reading->verdict,
-                                                  "accepted", quick ? json_null() : text_or_null(reading->accepted)));
+        json_array_append_new(readings,
+                              json_pack("{s:o, s:o, s:s, s:o}", "reading", pbd_text_json(reading->name), "value",
+                                        pbd_finite_json(reading->value), "verdict", reading->verdict, "accepted",
+                                        compared ? text_or_null(reading->accepted) : json_null()));
     }
     for (size_t i = 0; i < r->runs; i++) json_array_append_new(ids, json_string(r->run_id[i]));
     return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "id", r->claim->id, "says", r->claim->says,
                      "value", pbd_finite_json(r->value), "verdict", r->verdict, "reason", text_or_null(r->reason),
-                     "accepted", quick ? json_null() : text_or_null(r->accepted), "note", text_or_null(r->note),
+                     "accepted", compared ? text_or_null(r->accepted) : json_null(), "note", text_or_null(r->note),
                      "readings", readings, "run_ids", ids, "beyond", r->claim->beyond);
 }
 
 static void add_text(json_t *array, const char *text) { json_array_append_new(array, pbd_text_json(text)); }
 
-static json_t *warnings_json(const pbd_figure_report *report, bool quick) {
+static json_t *warnings_json(const pbd_figure_report *report, bool compared) {
     json_t *warnings = json_array();
     char line[300];
     if (report->drawing->warning) add_text(warnings, report->drawing->warning);
-    if (!quick && report->trouble.code == PBD_OK && !report->claims->any_accepted && report->claims->count)
+    if (compared && report->trouble.code == PBD_OK && !report->claims->any_accepted && report->claims->count)
         add_text(warnings, "no accepted verdicts yet; --accept writes them");
     for (unsigned i = 0; i < report->file->runs_count; i++) {
         char left_out[500];
@@ -57,13 +58,14 @@ static json_t *warnings_json(const pbd_figure_report *report, bool quick) {
 static void report_json(const pbd_figure_report *report, const pbd_report_style *style) {
     json_t *claims = json_array(), *plots = json_array(), *errors = json_array();
     for (size_t i = 0; i < report->claims->count; i++)
-        json_array_append_new(claims, claim_json(&report->claims->item[i], style->quick));
+        json_array_append_new(claims, claim_json(&report->claims->item[i], style->scale == PBD_SCALE_USUAL));
     for (size_t i = 0; i < report->drawing->plots; i++) add_text(plots, report->drawing->plot[i]);
     if (report->trouble.code != PBD_OK) add_text(errors, report->trouble.text);
     if (report->trouble.code != PBD_OK && report->drawing->output && *report->drawing->output)
         add_text(errors, report->drawing->output);
-    pbd_print_json(json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "figure", report->file->figure, "quick", style->quick,
-                             "claims", claims, "plots", plots, "warnings", warnings_json(report, style->quick),
+    pbd_print_json(json_pack("{s:s, s:b, s:b, s:o, s:o, s:o, s:o}", "figure", report->file->figure, "quick",
+                             style->scale == PBD_SCALE_QUICK, "full", style->scale == PBD_SCALE_FULL, "claims", claims,
+                             "plots", plots, "warnings", warnings_json(report, style->scale == PBD_SCALE_USUAL),
                              "errors", errors));
 }
 
@@ -181,7 +183,7 @@ static void print_left_out(const pbd_figure_file *file) {
 }
 
 static void report_text(const pbd_figure_report *report, const pbd_report_style *style) {
-    const char *mark = style->quick ? " (quick)" : "";
+    const char *mark = pbd_scale_mark(style->scale);
     if (style->quiet) {
         printf("%s%s: ", report->file->figure, mark);
         print_counts(report);
@@ -192,7 +194,7 @@ static void report_text(const pbd_figure_report *report, const pbd_report_style 
         print_left_out(report->file);
     }
     if (report->drawing->warning) printf("  warning: %s\n", report->drawing->warning);
-    if (!style->quick && !(style->quiet && report->claims->differing == 0)) print_differences(report);
+    if (style->scale == PBD_SCALE_USUAL && !(style->quiet && report->claims->differing == 0)) print_differences(report);
 }
 
 void pbd_report_figure(const pbd_figure_report *report, const pbd_report_style *style) {
@@ -226,9 +228,9 @@ static double stored_seconds(pbd_store *store, const pbd_group *group) {
     return seconds;
 }
 
-pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, bool quick,
+pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,
                                pbd_store *store, pbd_forecast *out) {
-    const double whole = quick ? file->quick_seconds : file->seconds;
+    const double whole[] = {file->seconds, file->quick_seconds, 0};
     *out = (pbd_forecast){.memory_mib = file->memory_mib, .measured = true};
     PBD_TRY(pbd_plan_count(plan, first_group, first_group + file->runs_count, &out->runs));
     for (unsigned i = 0; i < file->runs_count; i++) {
@@ -236,10 +238,10 @@ pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan
         PBD_TRY(pbd_plan_count(plan, first_group + i, first_group + i + 1, &tally));
         const size_t to_make = tally.missing - tally.left_out;
         if (to_make == 0) continue;
-        double each = quick ? NAN : stored_seconds(store, &file->runs[i]);
+        double each = scale == PBD_SCALE_QUICK ? NAN : stored_seconds(store, &file->runs[i]);
         if (isnan(each)) {
             /* The file's seconds are for the whole figure: this group's share by its number of runs. */
-            each = whole > 0 && out->runs.runs ? whole / (double)out->runs.runs : NAN;
+            each = whole[scale] > 0 && out->runs.runs ? whole[scale] / (double)out->runs.runs : NAN;
             out->measured = false;
         }
         out->seconds += each * (double)to_make;
@@ -248,20 +250,23 @@ pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan
 }
 
 static void forecast_json(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
-                          const pbd_forecast *forecast, bool quick) {
-    json_t *labels = json_array();
+                          const pbd_forecast *forecast, pbd_scale scale) {
+    json_t *labels = json_array(), *cells = json_array();
     for (size_t i = 0; i < plan->count; i++) {
         const pbd_plan_item *item = &plan->item[i];
         if (item->group >= first_group && item->group < first_group + file->runs_count && !item->run_id[0] &&
-            !pbd_out_of_reach(item))
+            !pbd_out_of_reach(item)) {
             add_text(labels, item->label);
+            add_text(cells, item->cell_id);
+        }
     }
     const char *name = file->figure ? file->figure : file->shown_as;
-    pbd_print_json(json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "figure", pbd_text_json(name),
-                             "quick", quick, "dry_run", 1, "runs", (json_int_t)forecast->runs.runs, "stored",
+    pbd_print_json(json_pack("{s:o, s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "figure",
+                             pbd_text_json(name), "quick", scale == PBD_SCALE_QUICK, "full", scale == PBD_SCALE_FULL,
+                             "dry_run", 1, "runs", (json_int_t)forecast->runs.runs, "stored",
                              (json_int_t)(forecast->runs.runs - forecast->runs.missing), "to_make",
                              (json_int_t)(forecast->runs.missing - forecast->runs.left_out), "left_out",
-                             (json_int_t)forecast->runs.left_out, "labels", labels, "seconds",
+                             (json_int_t)forecast->runs.left_out, "labels", labels, "cells", cells, "seconds",
                              pbd_finite_json(forecast->seconds), "memory_mib",
                              forecast->memory_mib > 0 ? json_real(forecast->memory_mib) : json_null()));
 }
@@ -269,12 +274,12 @@ static void forecast_json(const pbd_figure_file *file, const pbd_plan *plan, siz
 void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
                          const pbd_forecast *forecast, const pbd_report_style *style) {
     if (style->json) {
-        forecast_json(file, plan, first_group, forecast, style->quick);
+        forecast_json(file, plan, first_group, forecast, style->scale);
         return;
     }
     const size_t to_make = forecast->runs.missing - forecast->runs.left_out;
     printf("%s%s: %zu runs, %zu stored, %zu to make", file->figure ? file->figure : file->shown_as,
-           style->quick ? " (quick)" : "", forecast->runs.runs, forecast->runs.runs - forecast->runs.missing, to_make);
+           pbd_scale_mark(style->scale), forecast->runs.runs, forecast->runs.runs - forecast->runs.missing, to_make);
     if (to_make && isfinite(forecast->seconds))
         printf("; about %.2g s (%s)", forecast->seconds, forecast->measured ? "from stored runs" : "as its file says");
     else if (to_make)

@@ -7,7 +7,8 @@
 #include "harness/figure/figure_plan.h"
 
 typedef struct pbd_report_style {
-    bool json, quiet, quick;
+    bool json, quiet;
+    pbd_scale scale;
 } pbd_report_style;
 
 /* Everything about one reproduced figure. `trouble` is what went wrong with its data, its picture or a query. */
@@ -22,8 +23,8 @@ typedef struct pbd_figure_report {
 void pbd_report_figure(const pbd_figure_report *report, const pbd_report_style *style);
 
 /* Of --dry-run: runs that the groups [first, first + groups of the file) would make, with time and memory: seconds from
- * stored runs of the same case and method, else from the file (of quick runs always from the file); NAN and 0 MiB where
- * nothing is known. */
+ * stored runs of the same case and method, else from the file (of quick runs always from the file, of full ones never);
+ * NAN and 0 MiB where nothing is known. */
 typedef struct pbd_forecast {
     pbd_plan_tally runs;
     double seconds, memory_mib;
@@ -31,7 +32,7 @@ typedef struct pbd_forecast {
 } pbd_forecast;
 
 /* `store` may be NULL: nothing is stored yet. */
-pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, bool quick,
+pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,
                                pbd_store *store, pbd_forecast *out);
 void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
                          const pbd_forecast *forecast, const pbd_report_style *style);

@@ -27,6 +27,13 @@ static const cyaml_schema_field_t figure_fields[] = {TEXT("id", pbd_paper_figure
 static const cyaml_schema_value_t figure_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_paper_figure, figure_fields)};
 
+static const cyaml_schema_field_t settings_fields[] = {
+    TEXT("method", pbd_paper_settings, method),
+    CYAML_FIELD_SEQUENCE("set", CYAML_FLAG_POINTER, pbd_paper_settings, set, &word, 1, CYAML_UNLIMITED),
+    TEXT("because", pbd_paper_settings, because), CYAML_FIELD_END};
+static const cyaml_schema_value_t settings_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_paper_settings, settings_fields)};
+
 static const cyaml_schema_field_t not_judged_fields[] = {TEXT("id", pbd_not_judged, id),
                                                          TEXT("because", pbd_not_judged, because), CYAML_FIELD_END};
 static const cyaml_schema_value_t not_judged_schema = {
@@ -45,6 +52,8 @@ static const cyaml_schema_field_t paper_fields[] = {
     MAYBE_TEXT("publisher", pbd_paper, publisher),
     MAYBE_TEXT("doi", pbd_paper, doi),
     MAYBE_TEXT("url", pbd_paper, url),
+    CYAML_FIELD_SEQUENCE("settings", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, settings, &settings_schema, 0,
+                         CYAML_UNLIMITED),
     CYAML_FIELD_SEQUENCE("figures", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, figures, &figure_schema, 0,
                          CYAML_UNLIMITED),
     CYAML_FIELD_SEQUENCE("not_judged", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, not_judged,
@@ -122,8 +131,9 @@ static pbd_status add_own(pbd_figure_list *list, const char *id) {
     pbd_status status = pbd_figure_load(id, &file);
     if (status.code == PBD_FAILED) return status;
     /* A file that cannot be read is listed too; `reproduce` reports what is wrong with it. */
-    status =
-        add_entry(list, id, id, strcspn(id, "-"), file ? file->title : "(its figure.yaml cannot be read)", "not yet");
+    const char *paper = file ? file->paper : id;
+    status = add_entry(list, id, paper, strcspn(paper, "-"), file ? file->title : "(its figure.yaml cannot be read)",
+                       "not yet");
     pbd_figure_file_free(file);
     return status;
 }

@@ -112,11 +112,19 @@ static void write_tally(const tally *sum, FILE *out) {
     fprintf(out, "\n");
 }
 
+static void write_settings(const pbd_paper_settings *settings, FILE *out) {
+    fprintf(out, "\nEvery figure sets `%s` to ", settings->method);
+    for (unsigned i = 0; i < settings->set_count; i++) fprintf(out, "%s`%s`", i ? ", " : "", settings->set[i]);
+    fprintf(out, ", unless its file says why not (`differs`). %s\n", settings->because);
+}
+
 static pbd_status write_paper(const pbd_paper *paper, const pbd_figure_list *figures, FILE *out) {
     tally sum = {0};
     fprintf(out, "\n## %s\n\n", paper->key);
     pbd_paper_write(paper, out);
-    fprintf(out, "\n\n| | figure | claims | what was found |\n| --- | --- | --- | --- |\n");
+    fprintf(out, "\n");
+    for (unsigned i = 0; i < paper->settings_count; i++) write_settings(&paper->settings[i], out);
+    fprintf(out, "\n| | figure | claims | what was found |\n| --- | --- | --- | --- |\n");
     for (size_t i = 0; i < figures->count; i++) {
         const pbd_figure_entry *f = &figures->item[i];
         if (strcmp(f->paper, paper->key) == 0 && f->available) PBD_TRY(write_row(f->id, f->shows, &sum, out));

@@ -16,6 +16,14 @@ typedef struct pbd_not_judged {
     char *id, *because;
 } pbd_not_judged;
 
+/* What all figures of a paper set of a method, and where the paper says so. */
+typedef struct pbd_paper_settings {
+    char *method;
+    char **set; /* "key=value" */
+    unsigned set_count;
+    char *because;
+} pbd_paper_settings;
+
 typedef struct pbd_paper {
     char *key, *kind; /* kind: inproceedings, article, misc: BibTeX's own words */
     char *title, *venue;
@@ -23,6 +31,8 @@ typedef struct pbd_paper {
     char **authors;                               /* "Given Family"; none: not known */
     unsigned authors_count;
     unsigned year; /* 0: not known */
+    pbd_paper_settings *settings;
+    unsigned settings_count;
     pbd_paper_figure *figures;
     unsigned figures_count;
     pbd_not_judged *not_judged;

@@ -165,10 +165,9 @@ static void write_claim(report *r, const report_figure *f, size_t i) {
     html_open(h, "tr", "data-verdict", c->verdict, NULL);
     html_cell(h, f->entry->paper);
     html_open(h, "td", NULL);
-    html_link(h, figure,
-              *f->entry->paper && strlen(f->file->figure) > strlen(f->entry->paper) + 1
-                  ? f->file->figure + strlen(f->entry->paper) + 1
-                  : f->file->figure);
+    const size_t key = strlen(f->entry->paper);
+    const bool named = key > 0 && strncmp(f->file->figure, f->entry->paper, key) == 0 && f->file->figure[key] == '-';
+    html_link(h, figure, f->file->figure + (named ? key + 1 : 0));
     html_close(h, "td");
     html_open(h, "th", "scope", "row", "id", id, NULL);
     html_text(h, short_id(c->claim->id));

@@ -6,8 +6,10 @@
 
 #include "harness/catalog/conditions.h"
 #include "harness/catalog/plugin.h"
+#include "harness/figure/figure_file.h"
 #include "harness/figure/figures.h"
 #include "harness/figure/findings_page.h"
+#include "harness/figure/papers.h"
 #include "harness/process/interrupt.h"
 #include "harness/query/list_runs.h"
 #include "harness/run/pairs.h"
@@ -99,13 +101,43 @@ static void list_backends(listing *l) {
     }
 }
 
+/* {method: ["key=value"...]} of the paper's settings. */
+static json_t *settings_json(const pbd_paper *paper) {
+    json_t *all = json_object();
+    for (unsigned i = 0; paper && i < paper->settings_count; i++) {
+        json_t *words = json_array();
+        for (unsigned k = 0; k < paper->settings[i].set_count; k++)
+            json_array_append_new(words, json_string(paper->settings[i].set[k]));
+        json_object_set_new(all, paper->settings[i].method, words);
+    }
+    return all;
+}
+
+/* {key: reason} of what a figure sets otherwise; NULL where its file cannot be read. */
+static json_t *differences_json(const pbd_figure_entry *f) {
+    pbd_figure_file *file = NULL;
+    if (!f->available || pbd_figure_load(f->id, &file).code != PBD_OK) return NULL;
+    json_t *all = json_object();
+    for (unsigned i = 0; i < file->differs_count; i++)
+        json_object_set_new(all, file->differs[i].key, json_string(file->differs[i].because));
+    pbd_figure_file_free(file);
+    return all;
+}
+
+static void release(pbd_papers **papers) { pbd_papers_free(*papers); }
+
 static pbd_status list_figures(listing *l) {
     pbd_figure_list figures PBD_CLEANUP(pbd_figure_list_free) = {0};
+    pbd_papers *papers PBD_CLEANUP(release) = NULL;
     PBD_TRY(pbd_list_figures(&figures));
+    PBD_TRY(pbd_papers_load(&papers));
     heading(l, "figures");
     for (size_t i = 0; i < figures.count; i++) {
         const pbd_figure_entry *f = &figures.item[i];
-        emit(l, f->id, f->shows, f->paper, f->available, f->reason, NULL);
+        json_t *extra = l->array ? json_pack("{s:o, s:o?}", "settings", settings_json(pbd_paper_of(papers, f->paper)),
+                                             "differs", differences_json(f))
+                                 : NULL;
+        emit(l, f->id, f->shows, f->paper, f->available, f->reason, extra);
     }
     return pbd_ok();
 }

@@ -2,7 +2,9 @@
  *
  * All requested figures become one plan, checked as a whole before the first run, so that a mistake in the last figure
  * is found at once and figures that share runs make them once. */
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,8 +23,8 @@
 #include "harness/verbs/cli.h"
 
 typedef struct reproduce_options {
-    const char *db, *out, *bundle;
-    bool quick, dry_run, again, accept, no_strips, json, quiet;
+    const char *db, *out, *bundle, *sweep;
+    bool quick, full, dry_run, again, accept, no_strips, json, quiet;
     pbd_report_style style;
 } reproduce_options;
 
@@ -50,6 +52,11 @@ typedef struct session {
 static const pbd_option table[] = {
     PBD_OPT_FLAG(reproduce_options, quick, "quick", 0,
                  "few and small runs; marked (quick), never compared with accepted verdicts"),
+    PBD_OPT_FLAG(reproduce_options, full, "full", 0,
+                 "the paper's sizes, of figures that have them; marked (full), never compared either"),
+    PBD_OPT_TEXT(reproduce_options, sweep, "sweep", 0, "FILE", PBD_WORDS_FILES,
+                 "makes no run: writes the runs as a file for `sweep`, which takes them to a cluster;\n"
+                 "with --full only those that have the paper's size"),
     PBD_OPT_FLAG(reproduce_options, dry_run, "dry-run", 0,
                  "only lists the runs it would make, with estimated time and memory"),
     PBD_OPT_FLAG(reproduce_options, accept, "accept", 0,
@@ -69,8 +76,15 @@ static const pbd_option table[] = {
     {0}};
 
 static pbd_status check_options(const pbd_texts *words, reproduce_options *o) {
-    o->style = (pbd_report_style){.json = o->json, .quiet = o->quiet, .quick = o->quick};
-    if (o->accept && o->quick) return pbd_error(PBD_BAD_INPUT, "--accept needs the full runs: remove --quick");
+    const pbd_scale scale = o->quick ? PBD_SCALE_QUICK : o->full ? PBD_SCALE_FULL : PBD_SCALE_USUAL;
+    o->style = (pbd_report_style){.json = o->json, .quiet = o->quiet, .scale = scale};
+    if (o->quick && o->full) return pbd_error(PBD_BAD_INPUT, "--quick and --full exclude each other");
+    if (o->accept && scale != PBD_SCALE_USUAL)
+        return pbd_error(PBD_BAD_INPUT, "--accept needs the figure's own runs: remove %s",
+                         o->quick ? "--quick" : "--full");
+    if (o->bundle && o->full) return pbd_error(PBD_BAD_INPUT, "--bundle does not take --full");
+    if (o->sweep && (o->accept || o->bundle || o->dry_run))
+        return pbd_error(PBD_BAD_INPUT, "--sweep makes no run: remove --accept, --bundle and --dry-run");
     if (o->bundle && o->dry_run) return pbd_error(PBD_BAD_INPUT, "--bundle needs runs: remove --dry-run");
     if (o->accept && o->dry_run) return pbd_error(PBD_BAD_INPUT, "--accept needs runs: remove --dry-run");
     if (words->count > 0) return pbd_ok();
@@ -88,7 +102,10 @@ static pbd_status add_job(session *s, const char *id) {
     size_t first = s->jobs ? grown[s->jobs - 1].first_group + grown[s->jobs - 1].file->runs_count : 0;
     grown[s->jobs] = (job){.first_group = first};
     PBD_TRY(pbd_figure_load(id, &grown[s->jobs].file));
-    s->jobs++;
+    if (s->options.full && !pbd_figure_has_full(grown[s->jobs].file))
+        pbd_figure_file_free(grown[s->jobs].file); /* nothing of it has the paper's size */
+    else
+        s->jobs++;
     return pbd_ok();
 }
 
@@ -138,8 +155,11 @@ static pbd_status choose(session *s, const pbd_texts *words) {
     pbd_figure_list list PBD_CLEANUP(pbd_figure_list_free) = {0};
     PBD_TRY(pbd_list_figures(&list));
     for (size_t i = 0; i < words->count; i++) PBD_TRY(add_word(s, &list, words->item[i]));
+    if (s->jobs == 0)
+        return pbd_error(PBD_BAD_INPUT,
+                         "--full: no run of what is named has a size of the paper's (`full` in figure.yaml)");
     for (size_t i = 0; i < s->jobs; i++)
-        PBD_TRY(pbd_figure_plan(s->job[i].file, s->options.style.quick, s->job[i].first_group, &s->plan));
+        PBD_TRY(pbd_figure_plan(s->job[i].file, s->options.style.scale, s->job[i].first_group, &s->plan));
     return pbd_ok();
 }
 
@@ -152,7 +172,7 @@ static pbd_status forecast_all(session *s, const char *db) {
     for (size_t i = 0; i < s->jobs; i++) {
         pbd_forecast forecast;
         pbd_figure_leave_out(s->job[i].file, &s->plan, s->job[i].first_group);
-        PBD_TRY(pbd_forecast_figure(s->job[i].file, &s->plan, s->job[i].first_group, s->options.quick, s->store,
+        PBD_TRY(pbd_forecast_figure(s->job[i].file, &s->plan, s->job[i].first_group, s->options.style.scale, s->store,
                                     &forecast));
         pbd_report_forecast(s->job[i].file, &s->plan, s->job[i].first_group, &forecast, &s->options.style);
     }
@@ -187,13 +207,13 @@ static pbd_status interrupted(void) {
 /* Judges first and draws after: a picture that cannot be drawn hides no verdict. */
 static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_claim_results *claims,
                                  pbd_drawing *drawing) {
-    const bool quick = s->options.style.quick;
+    const pbd_scale scale = s->options.style.scale;
     pbd_figure_leave_out(j->file, &s->plan, j->first_group);
     PBD_TRY(pbd_figure_tables(j->file, &s->plan, j->first_group, s->store));
-    PBD_TRY(pbd_claims_judge(j->file, &s->plan, j->first_group, quick, s->store, claims));
-    if (!quick) PBD_TRY(pbd_claims_store(j->file, claims, s->store));
-    if (!quick) PBD_TRY(pbd_claims_compare(j->file, claims));
-    pbd_status status = pbd_figure_draw(j->file, s->store, out, quick, drawing);
+    PBD_TRY(pbd_claims_judge(j->file, &s->plan, j->first_group, scale, s->store, claims));
+    if (scale == PBD_SCALE_USUAL) PBD_TRY(pbd_claims_store(j->file, claims, s->store));
+    if (scale == PBD_SCALE_USUAL) PBD_TRY(pbd_claims_compare(j->file, claims));
+    pbd_status status = pbd_figure_draw(j->file, s->store, out, scale, drawing);
     if (status.code == PBD_OK && !s->options.no_strips)
         status = pbd_figure_strips(j->file, s->store, out, s->progress.on, drawing);
     /* Ctrl-C reaches gnuplot too: its end is no fault of the script. */
@@ -261,10 +281,24 @@ static pbd_status reproduce_all(session *s, const char *db, int argc, char **arg
     const pbd_status status = pbd_plan_execute_once(&s->plan, s->store, s->options.again, observe, s);
     pbd_progress_end(&s->progress);
     PBD_TRY(status);
-    const char *out PBD_CLEANUP(pbd_free_memory) = pbd_plots_folder(s->options.out, s->options.style.quick);
+    const char *out PBD_CLEANUP(pbd_free_memory) = pbd_plots_folder(s->options.out, s->options.style.scale);
     if (!out) return pbd_no_memory();
     for (size_t i = 0; i < s->jobs; i++) PBD_TRY(pbd_interrupted() ? interrupted() : finish_figure(s, &s->job[i], out));
     return pbd_ok();
+}
+
+/* The named figures as a file for `sweep`. */
+static pbd_status write_sweep(const session *s) {
+    FILE *out = fopen(s->options.sweep, "w");
+    if (!out) return pbd_error(PBD_BAD_INPUT, "cannot write '%.200s': %s", s->options.sweep, strerror(errno));
+    fprintf(out, "# written by pbdbench reproduce --sweep%s\nruns:\n", pbd_scale_mark(s->options.style.scale));
+    pbd_status status = pbd_ok();
+    for (size_t i = 0; i < s->jobs && status.code == PBD_OK; i++)
+        status = pbd_figure_write_sweep(s->job[i].file, s->options.style.scale, out);
+    const bool bad = ferror(out);
+    if ((fclose(out) != 0 || bad) && status.code == PBD_OK)
+        status = pbd_error(PBD_BAD_INPUT, "cannot write '%.200s': %s", s->options.sweep, strerror(errno));
+    return status;
 }
 
 static void end_session(session *s) {
@@ -289,6 +323,7 @@ static pbd_status act(void *options, pbd_call *call) {
     PBD_TRY(choose(&s, call->words));
     if (s.options.bundle && s.jobs != 1)
         return pbd_error(PBD_BAD_INPUT, "--bundle is for one figure, and %zu are named", s.jobs);
+    if (s.options.sweep) return write_sweep(&s);
     PBD_TRY(s.options.dry_run ? forecast_all(&s, db) : reproduce_all(&s, db, call->argc, call->argv));
     call->exit_code = session_exit(&s);
     return pbd_ok();

@@ -6,9 +6,9 @@ file = data . '/work.tsv'
 set logscale xy
 set format '10^{%T}'
 set format x '%g'
-set xtics (0.5, 1, 2, 5, 10, 20)
+set xtics (0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
 set xlabel "time step, ms"
-set xrange [0.3:30]
+set xrange [0.07:30]
 set title '(a) iterations for one second' . quick
 set ylabel 'iterations in all'
 set key bottom left Left reverse

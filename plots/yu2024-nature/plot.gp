@@ -23,7 +23,8 @@ do for [f=0:1] {
   plot laws using ($1 == f && $2 == 0 && $3 == 0 ? $4 : NaN):5 with lines lc rgb 'gray40' lw 2 dt 1 title 'Lube et al. ' . year[f + 1], \
        laws using ($1 == f && $2 == 0 && $3 == 1 ? $4 : NaN):5 with lines lc rgb 'gray40' lw 2 dt 3 title 'Lajeunesse et al. ' . year[f + 1], \
        for [k=1:3] data . '/limit_' . limit[3 * f + k] . '.tsv' using ($3 * dx[k]):4:5 with yerrorbars ls k ps 1.5 lw 1.5 title name[k], \
-       for [k=1:3] file using ($1 == f && $2 == k - 1 ? $3 * dx[k] * 1.07 : NaN):4 with points ls k pt 6 ps 1.3 lw 1.5 notitle
+       for [k=1:3] file using ($1 == f && $2 == k - 1 ? $3 * dx[k] * 1.07 : NaN):4 with points ls k pt 6 ps 1.3 lw 1.5 notitle, \
+       keyentry with points pt 6 ps 1.3 lw 1.5 lc rgb 'gray40' title 'finest size'
 }
 do for [f=0:1] {
   set title sprintf('(%s) height of %s', f == 0 ? 'c' : 'd', form[f + 1]) . quick

@@ -2,7 +2,7 @@ load style
 set output out . '/yu2024-text-stability.png'
 set terminal pngcairo size 1400,880 font 'DejaVu Sans,13'
 set multiplot layout 2,2 margins 0.075,0.98,0.085,0.945 spacing 0.1,0.17
-set title '(a) a cube at rest: kinetic energy' . quick
+set title '(a) a cube at rest: kinetic energy of relative motion' . quick
 set xlabel 'time, s'
 set ylabel 'J'
 set logscale y
@@ -40,7 +40,7 @@ set boxwidth 0.9
 set xrange [0.4:6.6] # the header is the row 0
 set yrange [0:*]
 set xtics font ',9'
-set key top right
+set key top left
 file = data . '/pieces.tsv'
 plot file using 2:xtic(1) fill solid 0.85 lc rgb '#1b3a6b' title 'with', '' using 3 fill pattern 2 lc rgb '#c2571a' title 'without'
 unset multiplot
