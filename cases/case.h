@@ -53,6 +53,9 @@ typedef struct pbd_case {
     /* Looks at a moving scene at its start and every setup->observe_every seconds, for series over time; may keep what
      * it sees in setup->detail. Its time is not the solver's. NULL: the end alone counts. */
     pbd_status (*observe)(const pbd_setup *, const pbd_method *, const void *state, double time, pbd_recorder *);
+    /* Looks at the positions after each iteration of a step (particles x 3, m), of methods that report them
+     * (pbd_iterate). NULL: it does not. */
+    void (*iterate)(const pbd_setup *, long iteration, const double *positions, pbd_recorder *);
     /* Frees what the detail points to, not the detail itself; safe on a zeroed one. NULL: it points to nothing. */
     void (*free_detail)(void *detail);
 } pbd_case;

@@ -392,6 +392,10 @@ void pbd_phase_end(pbd_recorder *);
 /* False during warm-ups and timed repetitions of a solve, whose metrics and series are not kept: what is computed for
  * them alone is then left out. */
 bool pbd_records(const pbd_recorder *);
+/* True where the positions after each iteration of a step are looked at. An implicit solver then reports them,
+ * particles x 3, m, in the scene's order; iteration 0: where the iterations begin. */
+bool pbd_wants_iterates(const pbd_recorder *);
+void pbd_iterate(pbd_recorder *, long iteration, const double *positions);
 /* True once the user has interrupted the run: return PBD_INTERRUPTED soon, between two steps. */
 bool pbd_stop_requested(const pbd_recorder *);
 

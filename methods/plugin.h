@@ -83,7 +83,9 @@ struct pbd_emu_index;
     F(pbd_status, pbd_colour,                                                                                \
       (size_t count, int arity, const uint32_t *particle, size_t particles, uint32_t *order, size_t *first,  \
        int *colours),                                                                                        \
-      (count, arity, particle, particles, order, first, colours))
+      (count, arity, particle, particles, order, first, colours))                                            \
+    F(bool, pbd_wants_iterates, (const pbd_recorder *recorder), (recorder))                                  \
+    P(pbd_iterate, (pbd_recorder * recorder, long iteration, const double *positions), (recorder, iteration, positions))
 
 typedef struct pbd_host {
     uint32_t bytes; /* of this table in the program: rows beyond it are not there */
@@ -105,8 +107,9 @@ typedef struct pbd_host {
     S(pbd_param)                                                                                                       \
     S(pbd_value)                                                                                                       \
     S(pbd_values)                                                                                                      \
-    S(pbd_content) S(pbd_particles) S(pbd_cells) S(pbd_material) S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) \
-        S(pbd_contact) S(pbd_blades) S(pbd_blade) S(pbd_loads) S(pbd_hints)
+    S(pbd_content)                                                                                                     \
+    S(pbd_particles) S(pbd_cells) S(pbd_material) S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) \
+        S(pbd_blades) S(pbd_blade) S(pbd_loads) S(pbd_hints)
 
 typedef struct pbd_struct_size {
     const char *name; /* NULL ends a list */

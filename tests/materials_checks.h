@@ -94,6 +94,12 @@ static answer textbook(law_kind law, long double mu, long double lambda, const l
                 out.p[k] = m * (1 - 1 / (I + 1)) * s[k] + l * (J - alpha) * s[(k + 1) % 3] * s[(k + 2) % 3];
             break;
         }
+        case LAW_macklin_neo_hookean: {
+            long double l = lambda + mu, gamma = 1 + mu / l;
+            out.psi = mu / 2 * (I - 3) + l / 2 * ((J - gamma) * (J - gamma) - (1 - gamma) * (1 - gamma));
+            for (int k = 0; k < 3; k++) out.p[k] = mu * s[k] + l * (J - gamma) * s[(k + 1) % 3] * s[(k + 2) % 3];
+            break;
+        }
         case LAW_KINDS:
             break;
     }

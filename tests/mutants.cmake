@@ -18,6 +18,14 @@ mutant(plastic_sign strain_energy methods/physics/matter/plasticity.h "s->p = V(
 mutant(second_fibre_sign strain_energy methods/strain_energy/strain_energy_kernels.h "element_entry(&a->view, a->lying, 2 * k - 1, first, count)" "-element_entry(&a->view, a->lying, 2 * k - 1, first, count)")
 mutant(shear_sign strain_based methods/strain_based/strain_based_kernels.h "vvec3_sub(uf, vvec3_scale(s.value, ug))" "vvec3_add(uf, vvec3_scale(s.value, ug))")
 mutant(strain_multiplier_sign strain_based methods/strain_based/strain_based_kernels.h "(s->value + alpha * lambda)" "(s->value - alpha * lambda)")
+mutant(strain_product strain_energy methods/strain_energy/vector_constraints.h "root * (c[j][k] * g[k][i] + c[i][k] * g[k][j])" "root * (c[j][k] * g[k][i] - c[i][k] * g[k][j])" methods/strain_energy/strain_energy.c)
+mutant(volume_target strain_energy methods/strain_energy/vector_constraints.h ".d - a->mu / l;" ".d + a->mu / l;" methods/strain_energy/strain_energy.c)
+set(vertices methods/vbd/vbd_kernels.h)
+mutant(vertex_pressure_sign vbd ${vertices} "vvec3_dot(normal, xb) - lift;" "vvec3_dot(normal, xb) + lift;")
+mutant(vertex_block vbd ${vertices} "vbd_add_outer(out.k, stiffness, normal);" "vbd_add_outer(out.k, 2 * stiffness, normal);")
+mutant(vertex_twist_sign vbd ${vertices} "cross[i] = half * (even[i] - odd[i]);" "cross[i] = half * (odd[i] - even[i]);")
+mutant(vertex_damping vbd ${vertices} "vvec3_dot(turned, xb));" "vvec3_dot(normal, xb));")
+mutant(extrapolation_sign vbd methods/physics/parts/acceleration_kernels.h "x -= a->weight[j]" "x += a->weight[j]" methods/physics/parts/acceleration.c)
 set(surface methods/physics/parts/surface_shape.h)
 set(surfaces methods/physics/parts/surface_load_once.c methods/fem_implicit/elements_once.c)
 mutant(load_middle surface_load ${surface} "4 * s * (1 - s)" "2 * s * (1 - s)" ${surfaces})
@@ -54,6 +62,10 @@ mutant(residual_multiplier convergence methods/physics/matter/energy_constraint.
 mutant(residual_particle convergence ${particles} "energy_residual(e->form, e->compliance, particle_stress(e, f, first, count).psi," "energy_residual(e->form, e->compliance, 1 + particle_stress(e, f, first, count).psi," methods/physics/parts/particle_energy.c)
 mutant(residual_grains convergence methods/xpbd_grains/xpbd_grains_kernels.h "overlap - (g->pressure" "overlap + (g->pressure" methods/xpbd_grains/xpbd_grains.c)
 mutant(residual_xpbi xpbi_limits methods/xpbi/xpbi_constraint_kernels.h "h = at.c + xpbi_entry(&a->s, slice, lane, entry);" "h = at.c - xpbi_entry(&a->s, slice, lane, entry);" methods/xpbi/xpbi_inelastic.c)
+
+set(quasi methods/quasi_newton/quasi_newton.c)
+mutant(quasi_newton_descent quasi_newton ${quasi} "q->direction[i] = -q->gradient[i];" "q->direction[i] = q->gradient[i];")
+mutant(quasi_newton_inertia quasi_newton ${quasi} "share * h * h * g[i % 3]" "(1 - share) * h * h * g[i % 3]")
 
 set(flow methods/physics/matter/flow)
 header_mutant(flow_cone_sign flow_rules ${flow}/drucker_prager.h "e.norm + r->slope * trace" "e.norm - r->slope * trace")
@@ -106,6 +118,8 @@ source_mutant(start_lift starts cases/scenes/clearance.c "positions[3 * i + 2] +
 source_mutant(start_step_back starts cases/scenes/clearance.c "c->centre[d] -= worst.depth" "c->centre[d] += worst.depth")
 source_mutant(start_shrink starts cases/scenes/clearance.c "scene->contact.radius[i] *= share" "scene->contact.radius[i] /= share")
 source_mutant(start_vessel starts cases/sampling/sampling_make.c "(l->whole ? 0.5 - ON_SURFACE : ON_SURFACE)" "ON_SURFACE")
+source_mutant(relative_company granular_cases cases/scenes/granular.c "c->sum[4 * j + d] += w * c->v[3 * i + d];" "c->sum[4 * j + d] -= w * c->v[3 * i + d];")
+source_mutant(relative_weight granular_cases cases/scenes/granular.c "c->sum[4 * i + 3] += w;" "c->sum[4 * i + 3] += 1;")
 
 set(statistics harness/compare/statistics.c)
 source_mutant(statistics_bh statistics ${statistics} "q * (double)(i + 1) / (double)n" "q * (double)(i + 2) / (double)n")
@@ -129,3 +143,6 @@ source_mutant(clumped_explained losses harness/run/tears.c "fmin(l.rest, l.expla
 source_mutant(escaped_side losses cases/scenes/clearance.c "beyond[i] |= gap < -most" "beyond[i] |= gap < most")
 source_mutant(escaped_time losses cases/scenes/clearance.c "collider_pose_over(c, time, 0)" "collider_pose_over(c, -time, 0)")
 source_mutant(lone_pair losses harness/run/strays.c "lone[i] = lone[j] = false" "lone[i] = lone[j] = lone[i]")
+
+program_mutant(setting_departs reproduce harness/figure/figure_file.c "!lists(value, value_of(setting, setting))" "lists(value, value_of(setting, setting))")
+program_mutant(setting_unused reproduce harness/figure/figure_file.c "if (file->differs[i].used) continue;" "continue;")

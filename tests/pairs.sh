@@ -46,7 +46,7 @@ settings_of() { # CASE: what it needs, and what makes it small
     esac
     [ "$small" ] || return 0
     case $1 in
-        cube_* | hex_fit | mesh | one_element | particle_pairs | scene | tool_cut) ;;
+        cube_* | hex_fit | implicit_step | mesh | one_element | particle_pairs | scene | tool_cut) ;;
         cantilever | material_sweep | twist | uniaxial) echo cells=2 ;;
         bounce | collapse | spinning_bar) echo cells=2 duration=0.02 ;;
         vibrating_bar) echo cells=1 periods=3 E=1e7 ;; # stiff: short periods

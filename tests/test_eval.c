@@ -56,6 +56,8 @@ static void test_values_by_hand(void **state) {
     const double a = 6.0 / 29, psi = 2.0 + 29.0 / 12 * ((1 - a) * (1 - a) - a * a) - 2.0 / 3 * log(7.0 / 4);
     check_row("stable_neo_hookean", "2,0,0,0,1,0,0,0,1\n",
               (double[10]){16.0 / 7 + 23.0 / 6, 0, 0, 0, 8.0 / 7 + 23.0 / 3, 0, 0, 0, 8.0 / 7 + 23.0 / 3, psi});
+    /* mu = 1, l = 5, J = 2: P = F + (5 (J - 1) - 1) cof F, psi = 3/2 - 1 + 5/2. */
+    check_row("macklin_neo_hookean", "2,0,0,0,1,0,0,0,1\n", (double[10]){6, 0, 0, 0, 9, 0, 0, 0, 9, 3});
 }
 
 static void test_one_line_for_one_line(void **state) {

@@ -256,6 +256,45 @@ static void what_cannot_be_is_refused(void **state) {
     pbd_scene_free(&scene);
 }
 
+/* A bar of almost no stiffness, one of whose particles is pushed, after one step of backward Euler. With lumped masses
+ * no particle feels another: each has moved by dt^2 (g + f/m). A consistent mass moves its neighbours too. */
+static double off_a_single_push(const char *element, const char *mass) {
+    bar b;
+    char words[200];
+    const double dt = 0.01, push[3] = {2, -1, 3};
+    snprintf(words, sizeof words, "element=%s mass=%s cells=2 E=1e-9 gravity=9.81 dt=0.01 newton_tolerance=0", element,
+             mass);
+    bar_make(&b, words);
+    const size_t n = b.scene.particles.count, pushed = n - 3;
+    b.scene.loads.forces = calloc(3 * n, sizeof *b.scene.loads.forces);
+    memcpy(b.scene.loads.forces + 3 * pushed, push, sizeof push);
+    bar_open(&b);
+    check_ok(b.s.method->step(b.s.state, dt));
+    double *x = positions_of(&b.s, n), largest = 0;
+    for (size_t i = 0; i < 3 * n; i++) {
+        if (b.scene.particles.positions[i / 3 * 3] < 1e-9) continue; /* held */
+        const double f = i / 3 == pushed ? push[i % 3] : 0;
+        const double a = b.scene.loads.gravity[i % 3] + f / b.scene.particles.masses[i / 3];
+        largest = fmax(largest, fabs(x[i] - b.scene.particles.positions[i] - dt * dt * a));
+    }
+    free(x);
+    bar_close(&b);
+    return largest;
+}
+
+static void lumped_masses_move_alone(void **state) {
+    (void)state;
+    static const char *const linear[] = {"tet4", "hex8"};
+    for (int e = 0; e < 2; e++) {
+        check_near("mass=lumped: off by hand, m", off_a_single_push(linear[e], "lumped"), 0, 1e-13);
+        assert_true(off_a_single_push(linear[e], "consistent") > 1e-6);
+    }
+    pbd_scene scene;
+    make_element(&scene, false, 11);
+    expect_refused("fem_implicit", &scene, "element=tet10 mass=lumped", PBD_NOT_SUPPORTED, "element=tet4 or hex8");
+    pbd_scene_free(&scene);
+}
+
 /* A tetrahedron that nothing holds, pushed evenly for 5 of 12 steps under gravity: it moves as one point does, by hand.
  * A state that was saved and loaded goes on as it would have. */
 static void forces_end(const char *integrator) {
@@ -463,7 +502,7 @@ int main(void) {
         cmocka_unit_test(plastic_strain_flows_as_by_hand), cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(forces_act_until_they_end),       cmocka_unit_test(moving_ends_at_the_static_answer),
         cmocka_unit_test(the_reference_is_extrapolated),   cmocka_unit_test(the_reference_of_cubes_is_extrapolated),
-        cmocka_unit_test(tip_ratio_is_to_the_table),
+        cmocka_unit_test(tip_ratio_is_to_the_table),       cmocka_unit_test(lumped_masses_move_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

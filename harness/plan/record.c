@@ -19,6 +19,8 @@ struct pbd_recorder {
     char inner[64];               /* the method's phase, or "" */
     double inner_wall, inner_cpu;
     pbd_exec *exec; /* whom phases wait for, or NULL */
+    pbd_iterate_look look;
+    const void *looker;
 };
 
 const char *pbd_state_name(pbd_code code) {
@@ -54,6 +56,17 @@ void pbd_recorder_mute(pbd_recorder *recorder, bool muted) { recorder->muted = m
 const pbd_result *pbd_recorder_result(const pbd_recorder *recorder) { return recorder->result; }
 bool pbd_recorder_failed(const pbd_recorder *recorder) { return recorder->failed; }
 bool pbd_records(const pbd_recorder *recorder) { return !recorder->muted; }
+
+void pbd_recorder_look(pbd_recorder *recorder, pbd_iterate_look look, const void *context) {
+    recorder->look = look;
+    recorder->looker = context;
+}
+
+bool pbd_wants_iterates(const pbd_recorder *recorder) { return recorder->look && !recorder->muted; }
+
+void pbd_iterate(pbd_recorder *recorder, long iteration, const double *positions) {
+    if (pbd_wants_iterates(recorder)) recorder->look(recorder->looker, iteration, positions, recorder);
+}
 
 bool pbd_stop_requested(const pbd_recorder *recorder) { return recorder->stop && recorder->stop(); }
 

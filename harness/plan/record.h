@@ -18,6 +18,9 @@ void pbd_recorder_enter(pbd_recorder *recorder, const char *outer);
 void pbd_recorder_leave(pbd_recorder *recorder);
 /* pbd_count of a cost of the machine: launches, allocations, bytes. */
 void pbd_count_cost(pbd_recorder *recorder, const char *name, uint64_t add);
+/* Who looks at the iterates of a step (pbd_iterate) while nothing is muted; NULL: nobody. */
+typedef void (*pbd_iterate_look)(const void *context, long iteration, const double *positions, pbd_recorder *recorder);
+void pbd_recorder_look(pbd_recorder *recorder, pbd_iterate_look look, const void *context);
 /* What was recorded so far. */
 const pbd_result *pbd_recorder_result(const pbd_recorder *recorder);
 /* True when memory ran out while recording: the run is then failed, not silently incomplete. */

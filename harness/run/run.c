@@ -263,6 +263,11 @@ static bool is_over(pbd_status status) {
     return status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED;
 }
 
+static void look_at_iterate(const void *context, long iteration, const double *positions, pbd_recorder *recorder) {
+    const drive_context *c = context;
+    c->observer->iterate(c->setup, iteration, positions, recorder);
+}
+
 static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c, pbd_exec *exec,
                                     pbd_recorder *recorder) {
     pbd_exec_reset_totals(exec);
@@ -270,7 +275,9 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_recorder_enter(recorder, "solve");
     c->observer = item->cell.c;
     c->convergence = &convergence;
+    if (c->observer->iterate) pbd_recorder_look(recorder, look_at_iterate, c);
     pbd_status status = drive(c);
+    pbd_recorder_look(recorder, NULL, NULL);
     c->observer = NULL;
     c->convergence = NULL;
     pbd_status waited = pbd_exec_wait(exec);

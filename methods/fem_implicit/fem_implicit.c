@@ -33,6 +33,8 @@
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                                      \
     CHOICE(element, "hex27", (tet4, tet10, hex8, hex27), "finite element; the quadratic ones do not lock") \
+    CHOICE(mass, "consistent", (consistent, lumped),                                                       \
+           "of inertia and gravity; lumped: the scene's masses of particles, of linear elements only")     \
     CHOICE(integrator, "backward_euler", (backward_euler, implicit_midpoint), "of moving scenes")          \
     REAL(dt, "s", "0.005", 0, 1e3, PBD_OPEN_MIN, "time step of moving scenes")                             \
     REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities, by mass")                                         \
@@ -55,8 +57,10 @@ typedef struct fem_implicit {
     double *volume;   /* elements x points, m^3 */
     double *pull;     /* elements x points: root of the sum of |gradient|^2, 1/m */
     pbd_sparse matrix;
-    double *mass;    /* consistent, kg: the values of a matrix of the same pattern, for free unknowns */
-    double *load;    /* nodes x 3, N: gravity and forces, a dead load */
+    pbd_factors *factors; /* of it; their order is kept */
+    int *place;   /* elements x corners x corners: where a column of the first corner has the first row of the second */
+    double *mass; /* kg: the values of a matrix of the same pattern, for free unknowns */
+    double *load; /* nodes x 3, N: gravity and forces, a dead load */
     double *later;   /* nodes x 3, N: gravity alone, once the forces have ended; NULL: they act throughout */
     double *u, *v;   /* nodes x 3: displacement, m, and velocity, m/s */
     double *plastic; /* elements x points x PLASTIC_ENTRIES: plastic Green strain; NULL: elastic */
@@ -88,6 +92,8 @@ static void destroy(void *state) {
     if (!fem) return;
     element_mesh_free(&fem->mesh);
     pbd_sparse_free(&fem->matrix);
+    pbd_factors_free(fem->factors);
+    free(fem->place);
     double *owned[] = {fem->gradient, fem->volume, fem->pull,     fem->mass,  fem->load,   fem->u,
                        fem->v,        fem->target, fem->residual, fem->step,  fem->trial,  fem->trial_residual,
                        fem->work,     fem->packed, fem->middle,   fem->later, fem->plastic};
@@ -145,6 +151,26 @@ static void keep_gradients(fem_implicit *fem) {
         }
 }
 
+static int first_free(const fem_implicit *fem, uint32_t node) {
+    for (size_t d = 0; d < 3; d++)
+        if (fem->matrix.unknown[3 * node + d] >= 0) return fem->matrix.unknown[3 * node + d];
+    return -1;
+}
+
+static pbd_status find_places(fem_implicit *fem) {
+    const size_t corners = (size_t)fem->mesh.corners;
+    fem->place = calloc(fem->mesh.elements * corners * corners + 1, sizeof *fem->place);
+    if (!fem->place) return pbd_error(PBD_FAILED, "out of memory for %zu elements", fem->mesh.elements);
+    for (size_t k = 0; k < fem->mesh.elements * corners * corners; k++) {
+        const uint32_t *node = fem->mesh.element + k / (corners * corners) * corners;
+        const int column = first_free(fem, node[k / corners % corners]), row = first_free(fem, node[k % corners]);
+        if (column < 0 || row < 0) continue;
+        fem->place[k] =
+            (int)(pbd_sparse_at(&fem->matrix, row, column) - fem->matrix.value) - fem->matrix.column[column];
+    }
+    return pbd_ok();
+}
+
 /* The consistent mass matrix, and the dead load of gravity with it: M g, also from held nodes. */
 static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene) {
     element_rule rule;
@@ -169,6 +195,22 @@ static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene
                     }
             }
         }
+    }
+    return pbd_ok();
+}
+
+/* The same with the masses of the scene's particles, as methods of particles have them. */
+static pbd_status add_lumped_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene) {
+    if (fem->mesh.nodes != fem->particles)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "mass=lumped needs elements whose nodes are the scene's particles: set element=tet4 or hex8");
+    fem->mass = calloc((size_t)fem->matrix.column[fem->matrix.n] + 1, sizeof *fem->mass);
+    if (!fem->mass) return pbd_error(PBD_FAILED, "out of memory for the mass of %zu nodes", fem->mesh.nodes);
+    for (size_t i = 0; i < fem->dofs; i++) {
+        const int unknown = fem->matrix.unknown[i];
+        fem->load[i] += scene->particles.masses[i / 3] * scene->loads.gravity[i % 3];
+        if (unknown < 0) continue;
+        fem->mass[pbd_sparse_at(&fem->matrix, unknown, unknown) - fem->matrix.value] = scene->particles.masses[i / 3];
     }
     return pbd_ok();
 }
@@ -225,7 +267,8 @@ static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene) {
     keep_gradients(fem);
     PBD_TRY(pbd_sparse_create(fem->mesh.nodes, fem->mesh.element, fem->mesh.elements, fem->mesh.corners, fem->mesh.held,
                               &fem->matrix));
-    PBD_TRY(add_mass_and_gravity(fem, scene));
+    PBD_TRY(find_places(fem));
+    PBD_TRY(fem->set.mass == mass_lumped ? add_lumped_mass_and_gravity(fem, scene) : add_mass_and_gravity(fem, scene));
     if (fem->later) memcpy(fem->later, fem->load, fem->dofs * sizeof *fem->later);
     PBD_TRY(add_forces(fem, scene));
     fem->acting = fem->load;
@@ -349,16 +392,23 @@ static void add_point_stiffness(int corners, const double *gradient, double weig
         }
 }
 
+/* Adds an element's stiffness. All columns of a node have the same rows, and those of one node follow each other. */
 static void scatter(fem_implicit *fem, size_t element, const double *K) {
-    const uint32_t *node = fem->mesh.element + element * (size_t)fem->mesh.corners;
-    const int dofs = 3 * fem->mesh.corners;
-    for (int i = 0; i < dofs; i++) {
-        const int row = fem->matrix.unknown[3 * node[i / 3] + (size_t)(i % 3)];
-        for (int j = 0; j < dofs && row >= 0; j++) {
-            const int column = fem->matrix.unknown[3 * node[j / 3] + (size_t)(j % 3)];
-            if (column >= 0) *pbd_sparse_at(&fem->matrix, row, column) += K[i * dofs + j];
+    const int corners = fem->mesh.corners, dofs = 3 * corners;
+    const uint32_t *node = fem->mesh.element + element * (size_t)corners;
+    const int *place = fem->place + element * (size_t)(corners * corners);
+    for (int b = 0; b < corners; b++)
+        for (int j = 0; j < 3; j++) {
+            const int column = fem->matrix.unknown[3 * node[b] + (size_t)j];
+            if (column < 0) continue;
+            double *to = fem->matrix.value + fem->matrix.column[column];
+            for (int a = 0; a < corners; a++) {
+                int at = place[b * corners + a];
+                for (int i = 0; i < 3; i++)
+                    if (fem->matrix.unknown[3 * node[a] + (size_t)i] >= 0)
+                        to[at++] += K[(3 * a + i) * dofs + 3 * b + j];
+            }
         }
-    }
 }
 
 /* The Hessian of Pi at u; with `definite` each point's tangent is made positive semi-definite first. */
@@ -377,6 +427,8 @@ static void assemble(fem_implicit *fem, const double *u, bool definite) {
     const int entries = fem->matrix.column[fem->matrix.n];
     for (int k = 0; k < entries && fem->inertia > 0; k++) fem->matrix.value[k] += fem->inertia * fem->mass[k];
 }
+
+static bool is_midpoint(const fem_implicit *fem) { return fem->set.integrator == integrator_implicit_midpoint; }
 
 /* ---- Newton ------------------------------------------------------------------------------------------------------ */
 
@@ -397,7 +449,8 @@ static pbd_status find_step(fem_implicit *fem, const double *u, double *slope) {
     for (int definite = 0; definite < 2; definite++) {
         assemble(fem, u, definite);
         pack(fem, fem->residual, fem->packed);
-        const pbd_status status = pbd_sparse_solve(&fem->matrix, fem->packed, false);
+        pbd_status status = pbd_factors_update(&fem->factors, &fem->matrix);
+        if (status.code == PBD_OK) status = pbd_factors_solve(fem->factors, fem->packed, 1);
         pbd_count(fem->recorder, "factorisations", 1);
         if (status.code == PBD_FAILED) return status;
         if (status.code != PBD_OK) continue;
@@ -455,6 +508,13 @@ static void record_residual(fem_implicit *fem, double relative) {
     pbd_series(fem->recorder, "newton_load_fraction", "value", "1", &fem->fraction, 1, 1);
 }
 
+/* Backward Euler's unknown is the position at the end of the step; that of the midpoint rule is not. */
+static void report_iterate(fem_implicit *fem, long iteration, const double *u) {
+    if (!(fem->inertia > 0) || is_midpoint(fem) || !pbd_wants_iterates(fem->recorder)) return;
+    for (size_t i = 0; i < fem->dofs; i++) fem->work[i] = fem->mesh.position[i] + u[i];
+    pbd_iterate(fem->recorder, iteration, fem->work);
+}
+
 /* Minimises Pi from u on. PBD_NO_EQUILIBRIUM if it does not converge; u is then undefined. The test against rounding
  * begins after the first step, because the load itself may be that small. */
 static pbd_status minimise(fem_implicit *fem, double *u) {
@@ -467,13 +527,14 @@ static pbd_status minimise(fem_implicit *fem, double *u) {
         const double relative = residual / scale;
         record_residual(fem, relative);
         watch_residual(fem, iteration, residual);
+        report_iterate(fem, iteration, u);
         if (relative <= fem->set.newton_tolerance || (iteration > 0 && residual <= MARGIN * at.force_rounding)) {
             fem->ended[0] = relative, fem->ended[1] = at.force_rounding / scale;
             if (fem->left) *fem->left = (pbd_residual){first, residual, MARGIN * at.force_rounding};
             return pbd_ok();
         }
         if (iteration == fem->set.newton_iterations) break;
-        double slope;
+        double slope = 0;
         PBD_TRY(find_step(fem, u, &slope));
         pbd_count(fem->recorder, "newton_iterations", 1);
         if (!search_line(fem, u, &at, residual, slope))
@@ -565,8 +626,6 @@ static pbd_status solve(void *state) {
 }
 
 /* ---- Dynamics ---------------------------------------------------------------------------------------------------- */
-
-static bool is_midpoint(const fem_implicit *fem) { return fem->set.integrator == integrator_implicit_midpoint; }
 
 /* The inertia term for which the minimiser of Pi solves the step. Backward Euler seeks u at the end,
  *     M ((u - u0)/dt^2 - v0/dt) + damping M (u - u0)/dt = forces(u);

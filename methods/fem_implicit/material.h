@@ -2,7 +2,7 @@
 #ifndef PBD_FEM_MATERIAL_H
 #define PBD_FEM_MATERIAL_H
 
-#include "methods/fem_implicit/tangent.h"
+#include "methods/physics/matter/tangent.h"
 #include "methods/physics/matter/law_material.h"
 
 typedef struct material {

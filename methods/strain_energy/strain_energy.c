@@ -11,7 +11,12 @@
 #include "methods/physics/space/element_shape.h"
 #include "methods/strain_energy/strain_energy_kernels.h"
 
-#define FORM(REAL, INTEGER, CHOICE) ENERGY_FORM_PARAM(CHOICE, form)
+#define FORM(REAL, INTEGER, CHOICE)                                                                                  \
+    CHOICE(                                                                                                          \
+        form, "xpbd_root", (pbd, xpbd, xpbd_root, six_strains, two_constraints),                                     \
+        "C = V psi without compliance; XPBD with C = psi, alpha = 1 as printed; XPBD with C = sqrt(2 psi), alpha = " \
+        "1/V; XPBD of Green's six strains (material=stvk); of |F| and J (material=macklin_neo_hookean)")             \
+    CHOICE(constraint_order, "both", (dh, hd, both), "form=two_constraints: |F| then J; J then |F|; both at once")
 #define SOLVER(REAL, INTEGER, CHOICE) ELEMENT_SOLVER_PARAMS_WITH(POSITION_PARAMS_AUTO, REAL, INTEGER, CHOICE)
 static const pbd_param params[] = {PBD_ROWS(FORM) PBD_ROWS(SOLVER) PBD_ROWS(CONTACT_PARAMS) PBD_ROWS(ENERGY_PARAMS){0}};
 
@@ -21,15 +26,22 @@ typedef struct strain_energy {
     real compliance[PBD_MOST_MATERIALS];          /* of the step, energy_compliance */
     bool yields;                                  /* any material yields */
     size_t materials, fibres;                     /* fibres: largest number of any material */
+    size_t components; /* multipliers of an element where there are several; 0: one or none */
+    int constraint_order;
     energy_samples samples;
     real *multiplier, *plastic, *idle, *lying; /* device; NULL if unused */
 } strain_energy;
+
+static size_t multipliers_of(const strain_energy *s) {
+    if (s->components > 0) return s->components * s->solver.elements;
+    return s->material->form != ENERGY_PBD ? s->solver.elements : 0;
+}
 
 static size_t arrays_of(const void *state, device_array *row) {
     const strain_energy *s = state;
     const size_t n = s->solver.elements, fibres = s->solver.corners == 3 ? s->fibres : 0;
     const device_array rows[] = {DEVICE_ARRAY(s->idle, IDLE_SUMS * (n / IDLE_BLOCK + 1)),
-                                 DEVICE_ARRAY(s->multiplier, s->material->form != ENERGY_PBD ? n : 0),
+                                 DEVICE_ARRAY(s->multiplier, multipliers_of(s)),
                                  DEVICE_SAVED(s->plastic, s->yields ? PLASTIC_ENTRIES * n : 0),
                                  DEVICE_ARRAY(s->lying, fibres > 1 ? 2 * (fibres - 1) * n : 0)};
     return DEVICE_ROWS(row, rows);
@@ -68,9 +80,27 @@ static energy_args args_from(const strain_energy *s, size_t first, int material)
                          .form = m->form};
 }
 
+/* Constraints with several components (vector_constraints.h). */
+static vector_args vectors_from(const strain_energy *s, size_t first, int material) {
+    const energy_material *m = &s->material[material];
+    return (vector_args){.view = element_solver_view(&s->solver, first),
+                         .multiplier = s->multiplier + first,
+                         .out = s->idle,
+                         .mu = m->law.mu,
+                         .lambda = m->law.lambda,
+                         .compliance = s->compliance[material],
+                         .components = (real_bits)s->components,
+                         .order = (real_bits)s->constraint_order};
+}
+
 static pbd_status project(void *method, const element_batch *batch) {
     strain_energy *s = method;
     pbd_exec *exec = s->solver.position.run.exec;
+    if (s->components > 0) {
+        const vector_args args = vectors_from(s, batch->first, batch->material);
+        return s->solver.jacobi ? PBD_RUN(exec, store_vector_impulses, batch->count, &args)
+                                : PBD_RUN(exec, project_vectors, batch->count, &args);
+    }
     const bool tets = s->solver.corners == 4;
     const size_t count = batch->count;
     const energy_args args = args_from(s, batch->first, batch->material);
@@ -84,7 +114,7 @@ static pbd_status begin(void *state, stepper *run) {
     strain_energy *s = state;
     for (size_t k = 0; k < s->materials; k++) s->compliance[k] = energy_compliance(&s->material[k], run->dt);
     const clear_args clear = {s->multiplier};
-    return s->multiplier ? PBD_RUN(run->exec, clear_reals, s->solver.elements, &clear) : pbd_ok();
+    return s->multiplier ? PBD_RUN(run->exec, clear_reals, multipliers_of(s), &clear) : pbd_ok();
 }
 
 static pbd_status sweep(void *state, stepper *run) {
@@ -111,7 +141,7 @@ static pbd_status end(void *state, stepper *run) {
 
 static pbd_status record(void *state, stepper *run) {
     strain_energy *s = state;
-    for (size_t k = 0; k < s->solver.spans && stepper_samples(run); k++) {
+    for (size_t k = 0; k < s->solver.spans && s->components == 0 && stepper_samples(run); k++) {
         const element_batch *span = &s->solver.span[k];
         const size_t blocks = (span->count + IDLE_BLOCK - 1) / IDLE_BLOCK;
         const idle_args args = {
@@ -126,8 +156,24 @@ static pbd_status record(void *state, stepper *run) {
     return pbd_ok();
 }
 
+static pbd_status vector_residual(strain_energy *s, stepper *run, step_residual *out) {
+    const double strain = element_solver_strain_rounding(&s->solver);
+    double squares = 0;
+    for (size_t k = 0; k < s->solver.spans; k++) {
+        const element_batch *span = &s->solver.span[k];
+        const size_t blocks = (span->count + VECTOR_BLOCK - 1) / VECTOR_BLOCK;
+        vector_args args = vectors_from(s, span->first, span->material);
+        args.elements = span->count;
+        PBD_TRY(PBD_RUN(run->exec, sum_vector_residuals, blocks, &args));
+        PBD_TRY(device_blocks_take(run->exec, s->idle, blocks, 1, 0, &squares));
+    }
+    *out = (step_residual){sqrt(squares), strain * sqrt((double)(s->components * s->solver.elements))};
+    return pbd_ok();
+}
+
 static pbd_status residual(void *state, stepper *run, step_residual *out) {
     strain_energy *s = state;
+    if (s->components > 0) return vector_residual(s, run, out);
     const double strain = element_solver_strain_rounding(&s->solver);
     double squares = 0, rounding = 0;
     for (size_t k = 0; k < s->solver.spans; k++) {
@@ -147,13 +193,32 @@ static pbd_status residual(void *state, stepper *run, step_residual *out) {
     return pbd_ok();
 }
 
+/* A form with several components is of one law. */
+static pbd_status check_form(strain_energy *s, const energy_material *m) {
+    const bool strains = m->form == ENERGY_SIX_STRAINS;
+    if (!strains && m->form != ENERGY_TWO_CONSTRAINTS) return pbd_ok();
+    const int law = strains ? LAW_stvk : LAW_macklin_neo_hookean;
+    const char *form = strains ? "six_strains" : "two_constraints";
+    if (s->solver.corners != 4)
+        return pbd_error(PBD_NOT_SUPPORTED, "form=%s is for tetrahedra: this scene has triangles", form);
+    if (m->law.law != law)
+        return pbd_error(PBD_NOT_SUPPORTED, "form=%s is the energy of one law: set material=%s, not %s", form,
+                         law_names[law], law_names[m->law.law]);
+    if (m->fibre.count > 0 || m->yield > 0 || m->law.join != PBD_JOIN_NONE)
+        return pbd_error(PBD_NOT_SUPPORTED, "form=%s has no fibres, plastic flow or join: use form=xpbd_root", form);
+    s->components = strains ? VECTOR_STRAINS : VECTOR_PAIR;
+    return pbd_ok();
+}
+
 static pbd_status make_materials(strain_energy *s, const pbd_scene *scene, const pbd_values *values) {
     const bool membrane = s->solver.corners == 3;
+    s->constraint_order = pbd_choice(values, "constraint_order");
     s->materials = scene->materials > 0 ? scene->materials : 1;
     for (size_t k = 0; k < s->materials; k++) {
         energy_material *m = &s->material[k];
         PBD_TRY(energy_material_make(&scene->material[k], energy_settings_read(values), pbd_choice(values, "form"),
                                      membrane, m));
+        PBD_TRY(check_form(s, m));
         if (membrane) m->fibre.direction[0] = vec3_make(1, 0, 0);
         s->yields = s->yields || m->yield > 0;
         if ((size_t)m->fibre.count > s->fibres) s->fibres = (size_t)m->fibre.count;
@@ -177,7 +242,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 
 const pbd_method PBD_NAME(strain_energy) = {
     .name = "strain_energy",
-    .summary = "strain energies of tetrahedra or triangles as constraints: PBD, XPBD, XPBD of the root",
+    .summary = "strain energies of tetrahedra or triangles as constraints: PBD, and four forms of XPBD",
     .source = "continuum; cao2023 Eqs. 5, 6, 10 (corrections C-1, C-4, C-7, C-9, T-1)",
     .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES |
              PBD_TAKES_PLASTICITY | PBD_TAKES_MATERIALS | PBD_TAKES_ELASTICITY,

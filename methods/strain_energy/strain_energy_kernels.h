@@ -4,6 +4,7 @@
 
 #include "methods/physics/matter/energy_constraint.h"
 #include "methods/physics/parts/element_solver_kernels.h"
+#include "methods/strain_energy/vector_constraints.h"
 
 typedef struct energy_args {
     element_view view;

@@ -33,4 +33,18 @@ double *pbd_sparse_at(const pbd_sparse *matrix, int row, int column);
  * body without supports is detected, and refines x iteratively. */
 pbd_status pbd_sparse_solve(const pbd_sparse *matrix, double *right, bool careful);
 
+/* Factors of matrices of one pattern. The order of the columns, the elimination tree and the memory of the factors are
+ * found for the first matrix and kept for the others. */
+typedef struct pbd_factors pbd_factors;
+
+/* Factorises the matrix. *factors begins as NULL; later calls must pass a matrix of the same pattern.
+ * PBD_NO_EQUILIBRIUM: a pivot is zero; the factors are then of no matrix. PBD_FAILED: out of memory. */
+pbd_status pbd_factors_update(pbd_factors **factors, const pbd_sparse *matrix);
+/* Solves A x = right for `columns` right-hand sides, columns x n; x overwrites them. PBD_NO_EQUILIBRIUM: x is not
+ * finite, and `right` has no meaning then. */
+pbd_status pbd_factors_solve(pbd_factors *factors, double *right, int columns);
+/* Entries of both factors, with the diagonal counted twice. */
+size_t pbd_factors_entries(const pbd_factors *factors);
+void pbd_factors_free(pbd_factors *factors); /* NULL-safe */
+
 #endif

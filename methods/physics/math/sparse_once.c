@@ -129,15 +129,20 @@ double *pbd_sparse_at(const pbd_sparse *s, int row, int column) {
 
 /* ---- Solving ----------------------------------------------------------------------------------------------------- */
 
-pbd_status pbd_sparse_solve(const pbd_sparse *s, double *right, bool careful) {
-    const size_t n = (size_t)s->n;
-    if (n == 0) return pbd_ok();
+static superlu_options_t options_of_symmetric(void) {
     superlu_options_t options;
     set_default_options(&options);
     options.SymmetricMode = YES; /* order for a symmetric matrix, and keep the diagonal as pivots */
     options.ColPerm = MMD_AT_PLUS_A;
     options.DiagPivotThresh = 0;
     options.Equil = NO;
+    return options;
+}
+
+pbd_status pbd_sparse_solve(const pbd_sparse *s, double *right, bool careful) {
+    const size_t n = (size_t)s->n;
+    if (n == 0) return pbd_ok();
+    superlu_options_t options = options_of_symmetric();
     options.IterRefine = careful ? SLU_DOUBLE : NOREFINE;
     options.ConditionNumber = careful ? YES : NO;
     int *index = malloc(3 * (n + 1) * sizeof *index);      /* perm_c, perm_r, etree */
@@ -178,4 +183,91 @@ pbd_status pbd_sparse_solve(const pbd_sparse *s, double *right, bool careful) {
         return pbd_error(PBD_NO_EQUILIBRIUM,
                          "the stiffness matrix is singular (reciprocal condition %.1e): is the body fixed?", rcond);
     return pbd_ok();
+}
+
+/* ---- Factors that are kept --------------------------------------------------------------------------------------- */
+
+struct pbd_factors {
+    int n;
+    bool ordered, factored; /* the orders are known; L and U are of the last matrix */
+    superlu_options_t options;
+    int *by_column, *by_row, *tree; /* n each: permutations, elimination tree */
+    SuperMatrix L, U;
+    GlobalLU_t global;
+    SuperLUStat_t statistics;
+};
+
+static void drop_factors(pbd_factors *f) {
+    if (f->L.Store) Destroy_SuperNode_Matrix(&f->L);
+    if (f->U.Store) Destroy_CompCol_Matrix(&f->U);
+    memset(&f->L, 0, sizeof f->L);
+    memset(&f->U, 0, sizeof f->U);
+    f->ordered = f->factored = false;
+}
+
+void pbd_factors_free(pbd_factors *f) {
+    if (!f) return;
+    drop_factors(f);
+    StatFree(&f->statistics);
+    free(f->by_column);
+    free(f->by_row);
+    free(f->tree);
+    free(f);
+}
+
+static pbd_factors *new_factors(int n) {
+    pbd_factors *f = calloc(1, sizeof *f);
+    if (!f) return NULL;
+    f->n = n;
+    f->options = options_of_symmetric();
+    StatInit(&f->statistics);
+    f->by_column = malloc(((size_t)n + 1) * sizeof *f->by_column);
+    f->by_row = malloc(((size_t)n + 1) * sizeof *f->by_row);
+    f->tree = malloc(((size_t)n + 1) * sizeof *f->tree);
+    if (f->by_column && f->by_row && f->tree) return f;
+    pbd_factors_free(f);
+    return NULL;
+}
+
+pbd_status pbd_factors_update(pbd_factors **factors, const pbd_sparse *s) {
+    pbd_factors *f = *factors ? *factors : (*factors = new_factors(s->n));
+    if (!f) return pbd_error(PBD_FAILED, "out of memory for %d unknowns", s->n);
+    if (s->n == 0) return pbd_ok();
+    SuperMatrix A, ordered;
+    int info = 0;
+    dCreate_CompCol_Matrix(&A, s->n, s->n, s->column[s->n], s->value, s->row, s->column, SLU_NC, SLU_D, SLU_GE);
+    if (!f->ordered) get_perm_c(f->options.ColPerm, &A, f->by_column);
+    /* With the same orders the memory of the factors suffices, and is used again. */
+    f->options.Fact = f->ordered ? SamePattern_SameRowPerm : DOFACT;
+    sp_preorder(&f->options, &A, f->by_column, f->tree, &ordered);
+    dgstrf(&f->options, &ordered, sp_ienv(2), sp_ienv(1), f->tree, NULL, 0, f->by_column, f->by_row, &f->L, &f->U,
+           &f->global, &f->statistics, &info);
+    Destroy_CompCol_Permuted(&ordered);
+    Destroy_SuperMatrix_Store(&A);
+    f->ordered = f->factored = info == 0;
+    if (info == 0) return pbd_ok();
+    if (info <= s->n) drop_factors(f); /* a pivot was zero: the next matrix gets orders of its own */
+    memset(&f->L, 0, sizeof f->L);
+    memset(&f->U, 0, sizeof f->U);
+    if (info > s->n) return pbd_error(PBD_FAILED, "out of memory in SuperLU for %d unknowns", s->n);
+    return pbd_error(PBD_NO_EQUILIBRIUM, "the stiffness matrix is singular: is the body fixed?");
+}
+
+pbd_status pbd_factors_solve(pbd_factors *f, double *right, int columns) {
+    if (f->n == 0) return pbd_ok();
+    if (!f->factored) return pbd_error(PBD_FAILED, "a solve was asked for without a factorisation");
+    SuperMatrix B;
+    int info = 0;
+    dCreate_Dense_Matrix(&B, f->n, columns, right, f->n, SLU_DN, SLU_D, SLU_GE);
+    dgstrs(NOTRANS, &f->L, &f->U, f->by_column, f->by_row, &B, &f->statistics, &info);
+    Destroy_SuperMatrix_Store(&B);
+    bool finite = info == 0;
+    for (size_t i = 0; i < (size_t)f->n * (size_t)columns && finite; i++) finite = isfinite(right[i]);
+    return finite ? pbd_ok()
+                  : pbd_error(PBD_NO_EQUILIBRIUM, "the stiffness matrix is singular to rounding: is the body fixed?");
+}
+
+size_t pbd_factors_entries(const pbd_factors *f) {
+    if (!f || !f->factored) return 0;
+    return (size_t)((const SCformat *)f->L.Store)->nnz + (size_t)((const NCformat *)f->U.Store)->nnz;
 }

@@ -18,7 +18,8 @@
 
 #include "methods/physics/matter/plasticity.h"
 
-enum { ENERGY_PBD, ENERGY_XPBD, ENERGY_XPBD_ROOT };
+/* The last two have several components: methods/strain_energy/vector_constraints.h. */
+enum { ENERGY_PBD, ENERGY_XPBD, ENERGY_XPBD_ROOT, ENERGY_SIX_STRAINS, ENERGY_TWO_CONSTRAINTS };
 
 /* s of the table. compliance: 1/(unit^2 dt^2) for xpbd, 1/(unit dt^2) for xpbd_root. size: V. share: relaxation factor
  * of the constraint's step. lambda: the multiplier before; *multiplier: after, not written for pbd. */

@@ -18,10 +18,12 @@ PBD_PRECISE(energy_material_make, energy_sample, energy_compliance, energy_round
     CHOICE(name, "xpbd_root", (pbd, xpbd, xpbd_root),                                                                 \
            "C = V psi without compliance; XPBD with C = psi, alpha = 1 as printed; XPBD with C = sqrt(2 psi), alpha " \
            "= 1/V")
-#define ENERGY_PARAMS(REAL, INTEGER, CHOICE)                                                            \
-    CHOICE(join, "none", (LAW_JOINS), "continuation of the law under compression and inversion")        \
-    REAL(threshold, "", "0", 0, 1, 0, "join!=none: singular value below which it acts; 0: its default") \
-    CHOICE(plastic_flow, "von_mises", (von_mises, whole),                                               \
+#define LAW_JOIN_PARAMS(REAL, INTEGER, CHOICE)                                                   \
+    CHOICE(join, "none", (LAW_JOINS), "continuation of the law under compression and inversion") \
+    REAL(threshold, "", "0", 0, 1, 0, "join!=none: singular value below which it acts; 0: its default")
+#define ENERGY_PARAMS(REAL, INTEGER, CHOICE)              \
+    LAW_JOIN_PARAMS(REAL, INTEGER, CHOICE)                \
+    CHOICE(plastic_flow, "von_mises", (von_mises, whole), \
            "yield_strain>0: yield by the deviatoric strain, or by the whole strain (C-9)")
 PBD_SETTINGS(energy_settings, ENERGY_PARAMS)
 

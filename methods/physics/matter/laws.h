@@ -118,6 +118,21 @@ PBD_FN V(principal_slope) V(principal_law_slope)(V(hyperelastic) m, V(vec3) s) {
     }
 }
 
+/* NAME_pair of laws.def. */
+PBD_FN void V(principal_law_pair)(V(hyperelastic) m, V(vec3) s, V(real) a, V(real) b, V(real) c, V(real) * even,
+                                  V(real) * odd) {
+    switch (m.law) {
+#define LAW(name, form, domain)                   \
+    case LAW_##name:                              \
+        V(name##_pair)(m, s, a, b, c, even, odd); \
+        return;
+#include "methods/physics/matter/laws.def"
+#undef LAW
+        default:
+            V(corotated_pair)(m, s, a, b, c, even, odd);
+    }
+}
+
 /* NAME_turn of laws.def. */
 PBD_FN V(vec3) V(principal_law_turn)(V(hyperelastic) m, V(vec3) q, V(vec3) d) {
 #define LAW_TURN_whole(name)

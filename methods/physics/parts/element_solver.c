@@ -136,17 +136,6 @@ static pbd_status upload_gather(element_solver *s, const uint32_t *corner, doubl
     return pbd_upload(exec, s->share, share, s->elements * sizeof *share);
 }
 
-/* The scene with the nodal forces of its tetrahedra: with hexahedra in the scene, loads.forces are those of the
- * hexahedra. */
-static pbd_status load_tets(const pbd_scene *scene, double *forces, pbd_scene *out) {
-    PBD_TRY(surface_load_remove(scene, forces));
-    surface_load_add(scene, 2, forces);
-    surface_load_add(scene, 3, forces);
-    *out = *scene;
-    out->loads.forces = forces;
-    return pbd_ok();
-}
-
 pbd_status element_solver_create(element_solver *s, const char *name, const step_part *own, const pbd_scene *scene,
                                  element_settings set, contact_settings touch, pbd_exec *exec, pbd_recorder *recorder) {
     *s = (element_solver){.position = {.name = name, .set = {set.iterations, set.substeps, set.dt, set.damping}},
@@ -157,11 +146,7 @@ pbd_status element_solver_create(element_solver *s, const char *name, const step
     if (s->elements == 0) return pbd_error(PBD_BAD_INPUT, "the scene has neither tetrahedra nor triangles");
     pbd_arena a PBD_ARENA;
     pbd_scene loaded = *scene;
-    if (s->corners == 4 && surface_load_any(scene) && surface_load_faces(scene) != 3) {
-        double *forces = pbd_new(&a, double, 3 * scene->particles.count);
-        PBD_TRY(pbd_arena_check(&a));
-        PBD_TRY(load_tets(scene, forces, &loaded));
-    }
+    if (s->corners == 4) PBD_TRY(surface_load_of_tets(scene, &a, &loaded));
     PBD_TRY(position_create(&s->position, own, &loaded, NULL, NULL, touch, exec, recorder));
     PBD_TRY(order_elements(s, cells));
     device_array row[DEVICE_MOST_ARRAYS];

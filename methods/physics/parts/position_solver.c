@@ -52,12 +52,16 @@ pbd_status position_read(const void *state, pbd_field field, double *out) {
                             out);
 }
 
+const real *position_loads(const position_solver *s, const stepper *run) {
+    return s->later && !stepper_loaded(run, s->forces_end) ? s->later : s->a;
+}
+
 /* ---- A substep --------------------------------------------------------------------------------------------------- */
 
 static pbd_status begin(void *self, stepper *run) {
     const position_solver *s = self;
-    const bool ended = s->later && !stepper_loaded(run, s->forces_end);
-    const predict_args args = {.x = s->x, .v = s->v, .a = ended ? s->later : s->a, .p = s->p, .dt = (real)run->dt};
+    if (s->guesses) return pbd_ok();
+    const predict_args args = {.x = s->x, .v = s->v, .a = position_loads(s, run), .p = s->p, .dt = (real)run->dt};
     return PBD_RUN(run->exec, predict, s->particles, &args);
 }
 
@@ -67,7 +71,17 @@ static pbd_status move(void *self, stepper *run) {
     return PBD_RUN(run->exec, advance, s->particles, &args);
 }
 
-static const step_part rows_part = {.begin = begin, .move = move, .arrays = arrays_of};
+static pbd_status report(void *self, stepper *run) {
+    const position_solver *s = self;
+    pbd_arena a PBD_ARENA;
+    double *x = pbd_new(&a, double, 3 * s->particles);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(device_rows_read(run->exec, s->p, s->particles, 4, 3, NULL, s->number, x));
+    pbd_iterate(run->recorder, run->done, x);
+    return pbd_ok();
+}
+
+static const step_part rows_part = {.begin = begin, .move = move, .report = report, .arrays = arrays_of};
 
 static pbd_status touch_begin(void *self, stepper *run) {
     position_solver *s = self;

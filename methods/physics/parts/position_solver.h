@@ -14,7 +14,7 @@
 #include "methods/physics/parts/stepper.h"
 
 PBD_PRECISE(position_choose_dt, position_create, position_allocate, position_free, position_step, position_read,
-            position_save, position_load, position_watch, position_strain_rounding)
+            position_save, position_load, position_watch, position_strain_rounding, position_loads)
 
 #define POSITION_PARAMS(REAL, INTEGER, CHOICE) POSITION_PARAMS_WITH_DT(REAL, INTEGER, CHOICE, "0.005", "time step")
 /* dt=auto: position_choose_dt is the method's `choose`. */
@@ -32,6 +32,7 @@ typedef struct position_solver {
     stepper run;
     const char *name; /* of the method */
     position_settings set;
+    bool guesses; /* the method's `begin` sets p: no prediction */
     size_t particles;
     const uint32_t *number; /* by row: index in the scene, owned by the caller; NULL: the same order */
     double extent;          /* m: of the scene */
@@ -46,8 +47,8 @@ typedef struct position_solver {
  */
 double position_choose_dt(const pbd_scene *scene, const pbd_values *values, const char *parameter);
 
-/* The caller has set s->name and s->set. own: the method's part; its `self` is s. inverse: inverse masses by row, 1/kg,
- * 0: held; NULL: from the scene. */
+/* The caller has set s->name, s->set and s->guesses. own: the method's part; its `self` is s. inverse: inverse masses
+ * by row, 1/kg, 0: held; NULL: from the scene. */
 pbd_status position_create(position_solver *s, const step_part *own, const pbd_scene *scene, const uint32_t *number,
                            const double *inverse, contact_settings touch, pbd_exec *exec, pbd_recorder *recorder);
 /* Allocates the arrays of the method's part. */
@@ -67,6 +68,8 @@ pbd_status position_read(const void *state, pbd_field field, double *out);
 pbd_status position_save(const void *state, void *blob, size_t *bytes);
 pbd_status position_load(void *state, const void *blob, size_t bytes);
 void position_watch(void *state, pbd_residual *out);
+/* Accelerations by loads in the running substep, rows of 4. */
+const real *position_loads(const position_solver *s, const stepper *run);
 /* What rounding of positions makes of the strain of an element or a neighbourhood of this size, m. */
 double position_strain_rounding(const position_solver *s, double size);
 

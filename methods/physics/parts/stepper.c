@@ -81,13 +81,24 @@ static pbd_status measure(stepper *s) {
     return status;
 }
 
-static pbd_status substep(stepper *s, double dt, bool measured) {
+/* In the last substep of a step. */
+static pbd_status report(stepper *s, bool last) {
+    if (!last || !pbd_wants_iterates(s->recorder)) return pbd_ok();
+    const pbd_exec_totals before = pbd_exec_read_totals(s->exec);
+    EACH(s, report);
+    pbd_exec_restore_totals(s->exec, &before);
+    return pbd_ok();
+}
+
+static pbd_status substep(stepper *s, double dt, bool last, bool measured) {
     bool stop = false;
     PBD_TRY(stepper_begin(s, dt));
+    PBD_TRY(report(s, last));
     if (measured) PBD_TRY(measure(s));
     if (s->watch) PBD_TRY(s->watch(s->watcher, s, &stop));
     while (s->done < s->iterations && !stop) {
         PBD_TRY(stepper_iterate(s));
+        PBD_TRY(report(s, last));
         if (s->watch) PBD_TRY(s->watch(s->watcher, s, &stop));
     }
     if (measured) PBD_TRY(measure(s));
@@ -96,8 +107,10 @@ static pbd_status substep(stepper *s, double dt, bool measured) {
 
 pbd_status stepper_step(stepper *s, double dt) {
     if (s->repeats) PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
-    for (long i = 0; i < s->substeps; i++)
-        PBD_TRY(substep(s, dt / (double)s->substeps, s->watched && i + 1 == s->substeps));
+    for (long i = 0; i < s->substeps; i++) {
+        const bool last = i + 1 == s->substeps;
+        PBD_TRY(substep(s, dt / (double)s->substeps, last, s->watched && last));
+    }
     s->watched = NULL;
     if (s->repeats) PBD_TRY(pbd_repeat_end(s->exec));
     pbd_count(s->recorder, "steps", 1);

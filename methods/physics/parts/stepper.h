@@ -39,6 +39,8 @@ typedef struct step_part {
     size_t (*arrays)(const void *self, device_array *row); /* device_state.h; saved and loaded by stepper_save, _load */
     /* Before the first iteration (run->done is 0) and after the last of a watched step; changes no result. */
     pbd_status (*residual)(void *self, stepper *run, step_residual *out);
+    /* Passes the present positions to pbd_iterate as those after run->done iterations. Called where they are wanted. */
+    pbd_status (*report)(void *self, stepper *run);
     void (*loaded)(void *self); /* after a load, for state outside the arrays */
     void (*free)(void *self);   /* safe on a zeroed one */
 } step_part;

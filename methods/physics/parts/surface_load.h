@@ -3,7 +3,7 @@
 #ifndef PBD_SURFACE_LOAD_H
 #define PBD_SURFACE_LOAD_H
 
-#include "methods/method.h"
+#include "harness/exec/arena.h"
 #include "methods/physics/parts/surface_shape.h"
 
 /* weight[a][c] = integral over the piece of N_a of this order times M_c, the linear function of corner c: a density
@@ -26,5 +26,8 @@ int surface_load_faces(const pbd_scene *scene);
 bool surface_load_any(const pbd_scene *scene);
 /* forces (particles x 3) = loads.forces without the part that is spread over edges and faces. */
 pbd_status surface_load_remove(const pbd_scene *scene, double *forces);
+/* A copy of the scene whose loads.forces are those of its tetrahedra, also where it has hexahedra too. The arena owns
+ * them; all else is the scene's. */
+pbd_status surface_load_of_tets(const pbd_scene *scene, pbd_arena *arena, pbd_scene *out);
 
 #endif

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "harness/exec/arena.h"
-
 /* ---- One piece --------------------------------------------------------------------------------------------------- */
 
 /* The rule on [0, 1]^2; folded onto the triangle (Duffy: t becomes t (1 - s)). An edge has one direction. */
@@ -115,5 +113,17 @@ pbd_status surface_load_remove(const pbd_scene *scene, double *forces) {
     surface_load_add(scene, 2, part);
     surface_load_add(scene, surface_load_faces(scene), part);
     for (size_t i = 0; i < n; i++) forces[i] = scene->loads.forces[i] - part[i];
+    return pbd_ok();
+}
+
+pbd_status surface_load_of_tets(const pbd_scene *scene, pbd_arena *arena, pbd_scene *out) {
+    *out = *scene;
+    if (!surface_load_any(scene) || surface_load_faces(scene) == 3) return pbd_ok();
+    double *forces = pbd_new(arena, double, 3 * scene->particles.count);
+    PBD_TRY(pbd_arena_check(arena));
+    PBD_TRY(surface_load_remove(scene, forces));
+    surface_load_add(scene, 2, forces);
+    surface_load_add(scene, 3, forces);
+    out->loads.forces = forces;
     return pbd_ok();
 }

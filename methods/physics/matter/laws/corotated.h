@@ -10,14 +10,6 @@ LAW(corotated, by_svd, whole)
 #define PBD_BODY "methods/physics/matter/laws/corotated.h"
 #include "methods/physics/math/twice.h"
 
-PBD_FN void corotated_pair(hyperelastic m, vec3 all, real a, real b, real c, real *even, real *odd) {
-    (void)c;
-    real sum = a + b, least = 16 * (real)REAL_EPSILON * (real_abs(a) + real_abs(b)) + REAL_MIN;
-    sum = real_abs(sum) < least ? real_copysign(least, sum) : sum;
-    *even = 2 * m.mu;
-    *odd = 2 * m.mu + (2 * m.lambda * (vec3_sum(all) - 3) - 4 * m.mu) / sum;
-}
-
 #endif
 #else
 
@@ -37,6 +29,15 @@ PBD_FN V(principal_slope) V(corotated_slope)(V(hyperelastic) m, V(vec3) s, V(vec
     out.diagonal = V(vec3_scale)(2 * m.mu + m.lambda, V(vec3_make)(one, one, one));
     out.across = V(vec3_scale)(m.lambda, V(vec3_make)(one, one, one));
     return out;
+}
+
+PBD_FN void V(corotated_pair)(V(hyperelastic) m, V(vec3) all, V(real) a, V(real) b, V(real) c, V(real) * even,
+                              V(real) * odd) {
+    (void)c;
+    V(real) sum = a + b, least = 16 * (real)REAL_EPSILON * (V(real_abs)(a) + V(real_abs)(b)) + REAL_MIN;
+    sum = V(real_where)(V(real_abs)(sum) < least, V(real_copysign)(least, sum), sum);
+    *even = 2 * m.mu;
+    *odd = 2 * m.mu + (2 * m.lambda * (V(vec3_sum)(all) - 3) - 4 * m.mu) / sum;
 }
 
 #endif

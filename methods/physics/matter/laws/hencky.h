@@ -10,20 +10,6 @@ LAW(hencky, by_svd, upright)
 #define PBD_BODY "methods/physics/matter/laws/hencky.h"
 #include "methods/physics/math/twice.h"
 
-/* (log a - log b)/(a - b) */
-PBD_FN real log_quotient(real a, real b) {
-    real r = (a - b) / b;
-    return r == 0 ? 1 / b : log_of(1 + r, r).log / (a - b);
-}
-
-PBD_FN void hencky_pair(hyperelastic m, vec3 all, real a, real b, real c, real *even, real *odd) {
-    (void)c;
-    vec3 e = vec3_log(all);
-    real trace = m.lambda * vec3_sum(e), la = real_log(a), lb = real_log(b);
-    *even = 2 * m.mu * (log_quotient(a, b) / a - lb / (a * b)) - trace / (a * b);
-    *odd = ((2 * m.mu * la + trace) / a + (2 * m.mu * lb + trace) / b) / (a + b);
-}
-
 #endif
 #else
 
@@ -47,5 +33,20 @@ PBD_FN V(principal_slope) V(hencky_slope)(V(hyperelastic) m, V(vec3) s, V(vec3) 
 }
 
 PBD_FN V(vec3) V(hencky_turn)(V(hyperelastic) m, V(vec3) q, V(vec3) d) { return V(log_turn)(m, q, d); }
+
+/* (log a - log b)/(a - b) */
+PBD_FN V(real) V(log_quotient)(V(real) a, V(real) b) {
+    V(real) r = (a - b) / b, apart = V(real_where)(r == 0, V(real_set)(1), a - b);
+    return V(real_where)(r == 0, 1 / b, V(log_of)(1 + r, r).log / apart);
+}
+
+PBD_FN void V(hencky_pair)(V(hyperelastic) m, V(vec3) all, V(real) a, V(real) b, V(real) c, V(real) * even,
+                           V(real) * odd) {
+    (void)c;
+    V(vec3) e = V(vec3_log)(all);
+    V(real) trace = m.lambda * V(vec3_sum)(e), la = V(real_log)(a), lb = V(real_log)(b);
+    *even = 2 * m.mu * (V(log_quotient)(a, b) / a - lb / (a * b)) - trace / (a * b);
+    *odd = ((2 * m.mu * la + trace) / a + (2 * m.mu * lb + trace) / b) / (a + b);
+}
 
 #endif

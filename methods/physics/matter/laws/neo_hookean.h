@@ -10,14 +10,6 @@ LAW(neo_hookean, direct, upright)
 #define PBD_BODY "methods/physics/matter/laws/neo_hookean.h"
 #include "methods/physics/math/twice.h"
 
-PBD_FN void neo_hookean_pair(hyperelastic m, vec3 all, real a, real b, real c, real *even, real *odd) {
-    (void)c;
-    volume v = volume_of_stretches(all);
-    real over = (m.lambda * log_of(v.j, v.d).log - m.mu) / (a * b);
-    *even = m.mu - over;
-    *odd = m.mu + over;
-}
-
 #endif
 #else
 
@@ -57,6 +49,15 @@ PBD_FN V(stressed) V(stress_neo_hookean)(V(hyperelastic) m, V(mat3) f) {
     out.psi = V(neo_hookean_energy)(m, v, log);
     out.p = V(mat3_add)(V(mat3_scale)(m.mu, f), V(mat3_scale)((m.lambda * log.log - m.mu) / v.j, V(mat3_cofactor)(f)));
     return out;
+}
+
+PBD_FN void V(neo_hookean_pair)(V(hyperelastic) m, V(vec3) all, V(real) a, V(real) b, V(real) c, V(real) * even,
+                                V(real) * odd) {
+    (void)c;
+    V(volume) v = V(volume_of_stretches)(all);
+    V(real) over = (m.lambda * V(log_of)(v.j, v.d).log - m.mu) / (a * b);
+    *even = m.mu - over;
+    *odd = m.mu + over;
 }
 
 #endif

@@ -11,14 +11,6 @@ LAW(stable_neo_hookean, direct, whole)
 #define PBD_BODY "methods/physics/matter/laws/stable_neo_hookean.h"
 #include "methods/physics/math/twice.h"
 
-PBD_FN void stable_neo_hookean_pair(hyperelastic m, vec3 all, real a, real b, real c, real *even, real *odd) {
-    (void)a;
-    (void)b;
-    stable parts = stable_of(m, volume_of_stretches(all));
-    *even = parts.f - parts.cof * c;
-    *odd = parts.f + parts.cof * c;
-}
-
 #endif
 #else
 
@@ -69,6 +61,15 @@ PBD_FN V(stressed) V(stress_stable_neo_hookean)(V(hyperelastic) m, V(mat3) f) {
     out.psi = a.psi;
     out.p = V(mat3_add)(V(mat3_scale)(a.f, f), V(mat3_scale)(a.cof, V(mat3_cofactor)(f)));
     return out;
+}
+
+PBD_FN void V(stable_neo_hookean_pair)(V(hyperelastic) m, V(vec3) all, V(real) a, V(real) b, V(real) c, V(real) * even,
+                                       V(real) * odd) {
+    (void)a;
+    (void)b;
+    V(stable) parts = V(stable_of)(m, V(volume_of_stretches)(all));
+    *even = parts.f - parts.cof * c;
+    *odd = parts.f + parts.cof * c;
 }
 
 #endif

@@ -10,13 +10,6 @@ LAW(stvk, direct, softens)
 #define PBD_BODY "methods/physics/matter/laws/stvk.h"
 #include "methods/physics/math/twice.h"
 
-PBD_FN void stvk_pair(hyperelastic m, vec3 all, real a, real b, real c, real *even, real *odd) {
-    (void)c;
-    real own = m.lambda * vec3_sum(green_stretches(all)) - m.mu;
-    *even = own + m.mu * (a * a + a * b + b * b);
-    *odd = own + m.mu * (a * a - a * b + b * b);
-}
-
 #endif
 #else
 
@@ -53,6 +46,14 @@ PBD_FN V(stressed) V(stress_stvk)(V(hyperelastic) m, V(mat3) f) {
     e = V(mat3_add)(V(mat3_scale)(2 * m.mu, e), V(mat3_scale)(m.lambda * trace, V(mat3_identity)()));
     out.p = V(mat3_mul)(f, e);
     return out;
+}
+
+PBD_FN void V(stvk_pair)(V(hyperelastic) m, V(vec3) all, V(real) a, V(real) b, V(real) c, V(real) * even,
+                         V(real) * odd) {
+    (void)c;
+    V(real) own = m.lambda * V(vec3_sum)(V(green_stretches)(all)) - m.mu;
+    *even = own + m.mu * (a * a + a * b + b * b);
+    *odd = own + m.mu * (a * a - a * b + b * b);
 }
 
 #endif

@@ -60,22 +60,6 @@ PBD_FN void symmetric_clamp(real a[3][3]) {
         }
 }
 
-/* ---- The quotients of one pair of singular values ---------------------------------------------------------------- */
-
-/* a and b are the pair, c the third; `all` is in the order of tangent_make. */
-PBD_FN void tangent_pair(hyperelastic m, vec3 all, real a, real b, real c, real *even, real *odd) {
-    switch (m.law) {
-#define LAW(name, form, domain)                  \
-    case LAW_##name:                             \
-        name##_pair(m, all, a, b, c, even, odd); \
-        return;
-#include "methods/physics/matter/laws.def"
-#undef LAW
-        default:
-            corotated_pair(m, all, a, b, c, even, odd);
-    }
-}
-
 /* dP/dF at F; with `project` its nearest positive semidefinite matrix. Ignores m.join. */
 PBD_FN tangent tangent_make(hyperelastic m, mat3 f, int project) {
     tangent out;
@@ -86,9 +70,9 @@ PBD_FN tangent tangent_make(hyperelastic m, mat3 f, int project) {
     real h[3][3] = {{slope.diagonal.x, slope.across.z, slope.across.y},
                     {slope.across.z, slope.diagonal.y, slope.across.x},
                     {slope.across.y, slope.across.x, slope.diagonal.z}};
-    tangent_pair(m, s, s.y, s.z, s.x, &out.even.x, &out.odd.x);
-    tangent_pair(m, s, s.z, s.x, s.y, &out.even.y, &out.odd.y);
-    tangent_pair(m, s, s.x, s.y, s.z, &out.even.z, &out.odd.z);
+    principal_law_pair(m, s, s.y, s.z, s.x, &out.even.x, &out.odd.x);
+    principal_law_pair(m, s, s.z, s.x, s.y, &out.even.y, &out.odd.y);
+    principal_law_pair(m, s, s.x, s.y, s.z, &out.even.z, &out.odd.z);
     if (project) {
         symmetric_clamp(h);
         const real zero = 0;

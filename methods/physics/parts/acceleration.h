@@ -1,0 +1,53 @@
+/* Extrapolation of whole sweeps: the rows after a sweep are replaced by a combination with those of earlier sweeps.
+ *
+ *     chebyshev  x_k = w_k (s_k - x_(k-2)) + x_(k-2),  w = 2/(2 - rho^2) first, then 4/(4 - rho^2 w), after three
+ *                plain sweeps (Wang 2015), s_k the sweep of x_(k-1), rho its spectral radius. Converges where the
+ *                eigenvalues of a sweep are real: a symmetric Gauss-Seidel sweep; a forward one has complex ones too
+ *     anderson   x_k = s_k - sum_j t_j (s_j - s_(j-1)), with the t that minimise |f_k - sum_j t_j (f_j - f_(j-1))|,
+ *                f_k = s_k - x_(k-1) (Walker and Ni 2011)
+ *
+ * Each time step starts afresh. Where the solver has a function to minimise, a combination that raises it is not taken:
+ * Chebyshev then stops for the rest of the step, Anderson forgets the earlier sweeps. */
+#ifndef PBD_ACCELERATION_H
+#define PBD_ACCELERATION_H
+
+#include "methods/params.h"
+#include "methods/physics/device/device_state.h"
+
+PBD_PRECISE(acceleration_create, acceleration_arrays, acceleration_begin, acceleration_sweep)
+
+#define ACCELERATION_PARAMS(REAL, INTEGER, CHOICE)                                                             \
+    CHOICE(acceleration, "none", (none, chebyshev, anderson), "extrapolation of whole sweeps")                 \
+    REAL(spectral_radius, "", "0", 0, 1, PBD_OPEN_MAX,                                                         \
+         "acceleration=chebyshev: of a sweep; 0: the ratio of changes in the first three sweeps of each step") \
+    INTEGER(window, "5", 1, 8, "acceleration=anderson: earlier sweeps that are combined")
+PBD_SETTINGS(acceleration_settings, ACCELERATION_PARAMS)
+
+enum { ACCELERATION_MOST_WINDOW = 8 };
+
+/* The function that the solver minimises, at the present rows. */
+typedef pbd_status (*acceleration_energy)(void *self, double *out);
+
+typedef struct acceleration {
+    acceleration_settings set;
+    pbd_exec *exec;
+    pbd_recorder *recorder;
+    size_t count; /* reals: 4 by row */
+    long sweeps;  /* of the running step */
+    bool off;     /* for the rest of the step */
+    double rho, omega, changed, energy;
+    int held; /* differences in the window */
+    /* Device: rows before the last sweep, before the one before, after it; Anderson's f and differences. */
+    real *old, *older, *plain, *force, *force_step, *sweep_step, *sums;
+} acceleration;
+
+/* rows: of 4 reals, `particles` of them. */
+void acceleration_create(acceleration *a, acceleration_settings set, size_t particles, pbd_exec *exec,
+                         pbd_recorder *recorder);
+size_t acceleration_arrays(const acceleration *a, device_array *row);
+/* Before the first sweep of a step. */
+pbd_status acceleration_begin(acceleration *a, const real *rows);
+/* After each sweep: rows hold its result and are replaced. energy NULL: nothing to minimise. */
+pbd_status acceleration_sweep(acceleration *a, real *rows, acceleration_energy energy, void *self);
+
+#endif

@@ -1,0 +1,72 @@
+/* Kernels of acceleration.h, over all reals of the rows. */
+#ifndef PBD_ACCELERATION_KERNELS_H
+#define PBD_ACCELERATION_KERNELS_H
+
+#include "harness/exec/kernel.h"
+
+enum { ACCELERATION_BLOCK = 1024, ACCELERATION_WINDOW = 8, ACCELERATION_SUMS = 2 * ACCELERATION_WINDOW };
+
+typedef struct accelerate_args {
+    real *x; /* after the sweep; becomes the combination */
+    real *old, *older, *plain, *force;
+    real *force_step, *sweep_step; /* ACCELERATION_WINDOW x count */
+    real *sums;                    /* by block: ACCELERATION_SUMS */
+    size_t count, slot, held;
+    real weight[ACCELERATION_WINDOW]; /* Anderson's t; Chebyshev's w first */
+} accelerate_args;
+
+/* The start of a step: no sweep yet. */
+PBD_ITEM(accelerate_start, accelerate_args, i, 3 * sizeof(real), 0) { a->old[i] = a->older[i] = a->x[i]; }
+
+PBD_ITEM(accelerate_back, accelerate_args, i, 3 * sizeof(real), 0) { a->x[i] = a->old[i] = a->plain[i]; }
+
+/* Sum of |s_k - x_(k-1)|^2 by block. */
+PBD_ITEM(accelerate_change, accelerate_args, b, 2 * ACCELERATION_BLOCK * sizeof(real), 3 * ACCELERATION_BLOCK) {
+    const size_t begin = b * ACCELERATION_BLOCK;
+    const size_t end = begin + ACCELERATION_BLOCK < a->count ? begin + ACCELERATION_BLOCK : a->count;
+    real sum = 0;
+    for (size_t i = begin; i < end; i++) sum += (a->x[i] - a->old[i]) * (a->x[i] - a->old[i]);
+    a->sums[b] = sum;
+}
+
+PBD_ITEM(accelerate_chebyshev, accelerate_args, i, 7 * sizeof(real), 3) {
+    const real plain = a->x[i], next = a->weight[0] * (plain - a->older[i]) + a->older[i];
+    a->plain[i] = plain;
+    a->older[i] = a->old[i];
+    a->old[i] = a->x[i] = next;
+}
+
+/* f of this sweep, and what it and the sweep changed since the last; `plain` is the last sweep's result. */
+PBD_ITEM(accelerate_push, accelerate_args, i, 8 * sizeof(real), 3) {
+    const real plain = a->x[i], force = plain - a->old[i];
+    a->force_step[a->slot * a->count + i] = force - a->force[i];
+    a->sweep_step[a->slot * a->count + i] = plain - a->plain[i];
+    a->force[i] = force;
+    a->plain[i] = plain;
+    a->old[i] = plain;
+}
+
+/* By block, for each difference j of the window: its product with that of `slot`, and with f. */
+PBD_ITEM(accelerate_products, accelerate_args, b, 10 * ACCELERATION_BLOCK * sizeof(real), 20 * ACCELERATION_BLOCK) {
+    const size_t begin = b * ACCELERATION_BLOCK;
+    const size_t end = begin + ACCELERATION_BLOCK < a->count ? begin + ACCELERATION_BLOCK : a->count;
+    const real *last = a->force_step + a->slot * a->count;
+    for (size_t j = 0; j < ACCELERATION_WINDOW; j++) {
+        const real *step = a->force_step + j * a->count;
+        real with_last = 0, with_force = 0;
+        for (size_t i = begin; i < end && j < a->held; i++) {
+            with_last += step[i] * last[i];
+            with_force += step[i] * a->force[i];
+        }
+        a->sums[ACCELERATION_SUMS * b + j] = with_last;
+        a->sums[ACCELERATION_SUMS * b + ACCELERATION_WINDOW + j] = with_force;
+    }
+}
+
+PBD_ITEM(accelerate_combine, accelerate_args, i, (2 + ACCELERATION_WINDOW) * sizeof(real), 2 * ACCELERATION_WINDOW) {
+    real x = a->x[i];
+    for (size_t j = 0; j < a->held; j++) x -= a->weight[j] * a->sweep_step[j * a->count + i];
+    a->old[i] = a->x[i] = x;
+}
+
+#endif

@@ -1,0 +1,202 @@
+#include "methods/physics/parts/step_function.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "harness/exec/arena.h"
+#include "methods/physics/space/element_shape.h"
+
+#define REAL double
+#include "methods/physics/matter/law_material.h"
+#include "methods/physics/matter/tangent.h"
+
+void step_function_free(step_function *s) {
+    void *owned[] = {s->corner, s->material, s->shape,    s->volume, s->mass,
+                     s->held,   s->y,        s->gradient, s->packed, s->trial};
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
+    pbd_sparse_free(&s->matrix);
+    *s = (step_function){0};
+}
+
+pbd_status step_function_create(const pbd_scene *scene, step_function *out) {
+    const size_t n = scene->particles.count;
+    *out = (step_function){.particles = n,
+                           .tets = scene->tets.count,
+                           .materials = scene->materials > 0 ? scene->materials : 1,
+                           .extent = scene->extent};
+    PBD_TRY_NEW(out->corner, 4 * out->tets);
+    PBD_TRY_NEW(out->shape, 12 * out->tets);
+    PBD_TRY_NEW(out->volume, out->tets);
+    PBD_TRY_NEW(out->mass, n);
+    PBD_TRY_NEW(out->held, 3 * n);
+    PBD_TRY_NEW(out->y, 3 * n);
+    PBD_TRY_NEW(out->gradient, 3 * n);
+    PBD_TRY_NEW(out->packed, 3 * n);
+    PBD_TRY_NEW(out->trial, 3 * n);
+    if (scene->tets.material) PBD_TRY_NEW(out->material, out->tets);
+    if (scene->tets.material) memcpy(out->material, scene->tets.material, out->tets);
+    memcpy(out->corner, scene->tets.corner, 4 * out->tets * sizeof *out->corner);
+    memcpy(out->mass, scene->particles.masses, n * sizeof *out->mass);
+    memcpy(out->of, scene->material, out->materials * sizeof *out->of);
+    for (size_t k = 0; k < scene->particles.fixed; k++)
+        for (size_t d = 0; d < 3; d++) out->held[3 * scene->particles.fixed_particle[k] + d] = true;
+    for (size_t e = 0; e < out->tets; e++) {
+        element_shape shape;
+        double *g = out->shape + 12 * e;
+        PBD_TRY(element_shape_of(scene, 4, e, &shape));
+        out->volume[e] = shape.size;
+        for (int d = 0; d < 3; d++)
+            for (int c = 0; c < 3; c++) {
+                g[3 * c + d] = shape.inverse[3 * d + c];
+                g[9 + d] -= g[3 * c + d];
+            }
+    }
+    return pbd_sparse_create(n, out->corner, out->tets, 4, out->held, &out->matrix);
+}
+
+void step_function_begin(step_function *s, double dt, const double *x, const double *v, const double gravity[3],
+                         const double *forces) {
+    s->dt = dt;
+    for (size_t i = 0; i < 3 * s->particles; i++) {
+        const double a = gravity[i % 3] + (forces ? forces[i] / s->mass[i / 3] : 0);
+        s->y[i] = s->held[i] ? x[i] : x[i] + dt * (v[i] + dt * a);
+    }
+}
+
+/* ---- Value and derivatives --------------------------------------------------------------------------------------- */
+
+static hyperelastic law_of(const step_function *s, size_t e) {
+    return law_plain(&s->of[s->material ? s->material[e] : 0]);
+}
+
+static mat3 gradient_at(const step_function *s, size_t e, const double *x) {
+    const uint32_t *corner = s->corner + 4 * e;
+    mat3 f = mat3_diagonal(vec3_make(0, 0, 0));
+    for (int c = 0; c < 4; c++) {
+        const double *at = x + 3 * corner[c], *g = s->shape + 12 * e + 3 * c;
+        f = mat3_add(f, mat3_outer(vec3_make(at[0], at[1], at[2]), vec3_make(g[0], g[1], g[2])));
+    }
+    return f;
+}
+
+double step_function_value(const step_function *s, const double *x) {
+    double sum = 0;
+    for (size_t e = 0; e < s->tets; e++) sum += s->volume[e] * stress(law_of(s, e), gradient_at(s, e, x)).psi;
+    for (size_t i = 0; i < 3 * s->particles; i++)
+        sum += s->mass[i / 3] * (x[i] - s->y[i]) * (x[i] - s->y[i]) / (2 * s->dt * s->dt);
+    return sum;
+}
+
+void step_function_gradient(const step_function *s, const double *x, double *out) {
+    for (size_t i = 0; i < 3 * s->particles; i++)
+        out[i] = s->held[i] ? 0 : s->mass[i / 3] * (x[i] - s->y[i]) / (s->dt * s->dt);
+    for (size_t e = 0; e < s->tets; e++) {
+        const mat3 p = stress(law_of(s, e), gradient_at(s, e, x)).p;
+        for (int c = 0; c < 4; c++) {
+            const double *g = s->shape + 12 * e + 3 * c;
+            const vec3 force = vec3_scale(s->volume[e], mat3_apply(p, vec3_make(g[0], g[1], g[2])));
+            const size_t at = 3 * (size_t)s->corner[4 * e + (size_t)c];
+            const double by[3] = {force.x, force.y, force.z};
+            for (size_t d = 0; d < 3; d++)
+                if (!s->held[at + d]) out[at + d] += by[d];
+        }
+    }
+}
+
+double step_function_distance(const step_function *s, const double *a, const double *b) {
+    double sum = 0;
+    for (size_t i = 0; i < 3 * s->particles; i++) sum += s->mass[i / 3] * (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(sum);
+}
+
+/* d2G/dx dx; with `definite` each tetrahedron's part is the nearest positive semidefinite one. */
+static void fill_matrix(step_function *s, const double *x, bool definite) {
+    pbd_sparse_clear(&s->matrix);
+    for (size_t i = 0; i < 3 * s->particles; i++) {
+        const int at = s->matrix.unknown[i];
+        if (at >= 0) *pbd_sparse_at(&s->matrix, at, at) += s->mass[i / 3] / (s->dt * s->dt);
+    }
+    for (size_t e = 0; e < s->tets; e++) {
+        const tangent t = tangent_make(law_of(s, e), gradient_at(s, e, x), definite);
+        const uint32_t *corner = s->corner + 4 * e;
+        for (int c = 0; c < 4; c++)
+            for (int d = 0; d < 3; d++) { /* a unit displacement of corner c along d */
+                const int column = s->matrix.unknown[3 * corner[c] + (uint32_t)d];
+                const double *g = s->shape + 12 * e + 3 * c;
+                if (column < 0) continue;
+                const mat3 df = mat3_outer(vec3_make(d == 0, d == 1, d == 2), vec3_make(g[0], g[1], g[2]));
+                const mat3 dp = tangent_apply(&t, df);
+                for (int b = 0; b < 4; b++) {
+                    const double *h = s->shape + 12 * e + 3 * b;
+                    const vec3 force = vec3_scale(s->volume[e], mat3_apply(dp, vec3_make(h[0], h[1], h[2])));
+                    const double by[3] = {force.x, force.y, force.z};
+                    for (int k = 0; k < 3; k++) {
+                        const int row = s->matrix.unknown[3 * corner[b] + (uint32_t)k];
+                        if (row >= 0) *pbd_sparse_at(&s->matrix, row, column) += by[k];
+                    }
+                }
+            }
+    }
+}
+
+/* ---- The minimiser ----------------------------------------------------------------------------------------------- */
+
+/* s->packed becomes Newton's step; *slope the derivative of G along it. */
+static pbd_status find_step(step_function *s, const double *x, double *slope) {
+    for (int definite = 0; definite < 2; definite++) {
+        fill_matrix(s, x, definite);
+        for (size_t i = 0; i < 3 * s->particles; i++)
+            if (s->matrix.unknown[i] >= 0) s->packed[s->matrix.unknown[i]] = -s->gradient[i];
+        PBD_TRY(pbd_sparse_solve(&s->matrix, s->packed, false));
+        *slope = 0;
+        for (size_t i = 0; i < 3 * s->particles; i++)
+            if (s->matrix.unknown[i] >= 0) *slope += s->gradient[i] * s->packed[s->matrix.unknown[i]];
+        if (*slope < 0) break;
+    }
+    return pbd_ok();
+}
+
+static void move(const step_function *s, const double *x, double fraction, double *out) {
+    for (size_t i = 0; i < 3 * s->particles; i++)
+        out[i] = x[i] + (s->matrix.unknown[i] < 0 ? 0 : fraction * s->packed[s->matrix.unknown[i]]);
+}
+
+/* x moves by the largest of 1, 1/2, 1/4 ... that lowers G; false: none does. */
+static bool search(step_function *s, double *x, double slope) {
+    const double before = step_function_value(s, x);
+    for (double fraction = 1; fraction > 1e-12; fraction *= 0.5) {
+        move(s, x, fraction, s->trial);
+        if (!(step_function_value(s, s->trial) <= before + 1e-4 * fraction * slope)) continue;
+        memcpy(x, s->trial, 3 * s->particles * sizeof *x);
+        return true;
+    }
+    return false;
+}
+
+pbd_status step_function_minimise(step_function *s, double *x, long *iterations) {
+    enum { MOST = 200 };
+    const size_t bytes = 3 * s->particles * sizeof *x;
+    double before = INFINITY; /* the longest of the last step, where that was taken as it is */
+    for (long k = 0; k < MOST; k++) {
+        double slope = 0, longest = 0;
+        step_function_gradient(s, x, s->gradient);
+        PBD_TRY(find_step(s, x, &slope));
+        for (int i = 0; i < s->matrix.n; i++) longest = fmax(longest, fabs(s->packed[i]));
+        if (iterations) *iterations = k + 1;
+        /* Where the fall of G is lost in its rounding, Newton's step is taken as it is: it converges
+         * quadratically, and ends where rounding keeps it from getting shorter. */
+        const bool small = -slope <= 1e3 * DBL_EPSILON * fabs(step_function_value(s, x));
+        if (small || longest <= 1e-8 * s->extent) {
+            move(s, x, 1, s->trial);
+            memcpy(x, s->trial, bytes);
+            if (longest <= 1e-15 * s->extent || longest > 0.25 * before) return pbd_ok();
+            before = longest;
+            continue;
+        }
+        before = INFINITY;
+        if (!search(s, x, slope))
+            return pbd_error(PBD_NO_EQUILIBRIUM, "the reference's line search finds no lower energy");
+    }
+    return pbd_error(PBD_NO_EQUILIBRIUM, "the reference's Newton method did not converge in %d iterations", MOST);
+}

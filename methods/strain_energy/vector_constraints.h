@@ -1,0 +1,270 @@
+/* Constraints of tetrahedra with several components, each with a multiplier of its own (README.md).
+ *
+ *     six_strains      C = (E_xx, E_yy, E_zz, sqrt2 E_yz, sqrt2 E_zx, sqrt2 E_xy), E Green's strain, compliance D^-1/V
+ *                      with D = lambda t t^T + 2 mu I, t = (1, 1, 1, 0, 0, 0): the energy V psi of stvk
+ *                      (Macklin, Mueller and Chentanez 2016)
+ *     two_constraints  C_D = |F|, C_H = J - gamma, compliances 1/(mu V) and 1/(l V), l = lambda + mu, gamma = 1 + mu/l:
+ *                      the energy of macklin_neo_hookean up to a constant (Macklin and Mueller 2021)
+ *
+ * Of a symmetric S, dx_a = w_a F S g_a is the move by the multipliers sum_I S_I dE_I; g_a are the gradients of the
+ * shape functions. So J W J^T has the entries tr(B_I F^T F B_J G), G = sum_a w_a g_a g_a^T, B_I the basis of C: no loop
+ * over corners. */
+#ifndef PBD_STRAIN_ENERGY_VECTOR_CONSTRAINTS_H
+#define PBD_STRAIN_ENERGY_VECTOR_CONSTRAINTS_H
+
+#include "methods/physics/matter/energy_constraint.h"
+#include "methods/physics/parts/element_solver_kernels.h"
+
+enum { VECTOR_DH, VECTOR_HD, VECTOR_BOTH };
+enum { VECTOR_STRAINS = 6, VECTOR_PAIR = 2 };
+
+typedef struct vector_args {
+    element_view view;
+    real *multiplier; /* of component k at [k * stride] */
+    real *out;        /* vector_residuals: sums by block */
+    size_t elements;
+    real mu, lambda, compliance; /* in units of `unit`; 1/(unit dt^2) */
+    real_bits components, order, none;
+} vector_args;
+
+/* ---- Six strains ------------------------------------------------------------------------------------------------- */
+
+/* Component I is E_ij by row and column, times sqrt 2 where i != j. */
+PBD_FN int vector_row(int component) { return component < 3 ? component : (component - 2) % 3; }
+PBD_FN int vector_column(int component) { return component < 3 ? component : (component - 1) % 3; }
+
+PBD_FN void vector_entries(vmat3 a, vreal out[3][3]) {
+    const vvec3 column[3] = {a.x, a.y, a.z};
+    for (int c = 0; c < 3; c++) out[0][c] = column[c].x, out[1][c] = column[c].y, out[2][c] = column[c].z;
+}
+
+/* g_a of corners 0 to 2; that of the fourth is minus their sum. */
+PBD_FN vvec3 vector_shape(const element *e, int corner) {
+    return vvec3_make(e->b[corner], e->b[3 + corner], e->b[6 + corner]);
+}
+
+/* G = sum_a w_a g_a g_a^T. */
+PBD_FN vmat3 vector_weights(const element *e) {
+    vvec3 last = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
+    vmat3 sum = vmat3_make(last, last, last);
+    for (int c = 0; c < 3; c++) {
+        vvec3 g = vector_shape(e, c);
+        last = vvec3_add(last, g);
+        sum = vmat3_add(sum, vmat3_outer(vvec3_scale(e->corner[c][3], g), g));
+    }
+    return vmat3_add(sum, vmat3_outer(vvec3_scale(e->corner[3][3], last), last));
+}
+
+/* tr(B_I C B_J G) of two components, first >= second. */
+PBD_FN vreal vector_product(int first, int second, vreal c[3][3], vreal g[3][3]) {
+    const real half = (real)0.5, root = (real)0.70710678118654752440;
+    const int i = vector_row(first), j = vector_column(first), k = vector_row(second), l = vector_column(second);
+    if (first < 3) return c[i][k] * g[k][i];
+    if (second < 3) return root * (c[j][k] * g[k][i] + c[i][k] * g[k][j]);
+    return half * (c[j][k] * g[l][i] + c[j][l] * g[k][i] + c[i][k] * g[l][j] + c[i][l] * g[k][j]);
+}
+
+PBD_FN void vector_strains(vmat3 f, vreal out[VECTOR_STRAINS]) {
+    const real root = (real)1.41421356237309504880;
+    vreal e[3][3];
+    vector_entries(vmat3_green(f), e);
+    for (int k = 0; k < VECTOR_STRAINS; k++) out[k] = k < 3 ? e[k][k] : root * e[vector_row(k)][vector_column(k)];
+}
+
+/* D^-1 v. */
+PBD_FN void vector_soften(const vector_args *a, const vreal v[VECTOR_STRAINS], vreal out[VECTOR_STRAINS]) {
+    const real each = 1 / (2 * a->mu), shared = each * a->lambda / (2 * a->mu + 3 * a->lambda);
+    vreal trace = shared * (v[0] + v[1] + v[2]);
+    for (int k = 0; k < VECTOR_STRAINS; k++) out[k] = k < 3 ? each * v[k] - trace : each * v[k];
+}
+
+/* -(C + alpha lambda), alpha = D^-1/(V dt^2). */
+PBD_FN void vector_strain_residual(const vector_args *a, vmat3 f, vreal alpha, const vreal lambda[VECTOR_STRAINS],
+                                   vreal out[VECTOR_STRAINS]) {
+    vreal strain[VECTOR_STRAINS], soft[VECTOR_STRAINS];
+    vector_strains(f, strain);
+    vector_soften(a, lambda, soft);
+    for (int k = 0; k < VECTOR_STRAINS; k++) out[k] = -strain[k] - alpha * soft[k];
+}
+
+/* Solves m x = b by Cholesky; m is positive definite, since D^-1 is. */
+PBD_FN void vector_solve(vreal m[VECTOR_STRAINS][VECTOR_STRAINS], vreal b[VECTOR_STRAINS]) {
+    for (int j = 0; j < VECTOR_STRAINS; j++) {
+        for (int k = 0; k < j; k++) m[j][j] -= m[j][k] * m[j][k];
+        m[j][j] = 1 / vreal_sqrt(m[j][j]);
+        for (int i = j + 1; i < VECTOR_STRAINS; i++) {
+            for (int k = 0; k < j; k++) m[i][j] -= m[i][k] * m[j][k];
+            m[i][j] *= m[j][j];
+        }
+    }
+    for (int i = 0; i < VECTOR_STRAINS; i++) {
+        for (int k = 0; k < i; k++) b[i] -= m[i][k] * b[k];
+        b[i] *= m[i][i];
+    }
+    for (int i = VECTOR_STRAINS - 1; i >= 0; i--) {
+        for (int k = i + 1; k < VECTOR_STRAINS; k++) b[i] -= m[k][i] * b[k];
+        b[i] *= m[i][i];
+    }
+}
+
+/* Move of the corners over their inverse masses: gradient[a] = F S g_a, S of the changes of the multipliers. */
+PBD_FN void vector_strain_move(const vector_args *a, size_t first, int count, const element *e, vreal size, vreal share,
+                               vvec3 gradient[4]) {
+    const real root = (real)0.70710678118654752440;
+    const vmat3 f = element_deformation_gradient(e, 4);
+    const vreal alpha = a->compliance / size;
+    vreal lambda[VECTOR_STRAINS], step[VECTOR_STRAINS], m[VECTOR_STRAINS][VECTOR_STRAINS], c[3][3], g[3][3];
+    for (int k = 0; k < VECTOR_STRAINS; k++) lambda[k] = element_entry(&a->view, a->multiplier, k, first, count);
+    vector_strain_residual(a, f, alpha, lambda, step);
+    vector_entries(vmat3_transposed_mul(f, f), c);
+    vector_entries(vector_weights(e), g);
+    const real each = 1 / (2 * a->mu), shared = each * a->lambda / (2 * a->mu + 3 * a->lambda);
+    for (int i = 0; i < VECTOR_STRAINS; i++)
+        for (int j = 0; j <= i; j++) {
+            m[i][j] = vector_product(i, j, c, g);
+            if (i == j) m[i][j] += each * alpha;
+            if (i < 3) m[i][j] -= shared * alpha;
+        }
+    vector_solve(m, step);
+    for (int k = 0; k < VECTOR_STRAINS; k++) {
+        step[k] *= share;
+        batch_store(a->multiplier + (size_t)k * a->view.stride, first, count, lambda[k] + step[k]);
+    }
+    const vmat3 s = vmat3_make(vvec3_make(step[0], root * step[5], root * step[4]),
+                               vvec3_make(root * step[5], step[1], root * step[3]),
+                               vvec3_make(root * step[4], root * step[3], step[2]));
+    element_gradients(e, 4, vmat3_mul(f, s), gradient);
+}
+
+/* ---- Two constraints --------------------------------------------------------------------------------------------- */
+
+/* Value, derivative by F, and alpha of C_D (0) or C_H (1). C_D is sqrt 3 plus a term without cancellation. */
+typedef struct vector_part {
+    vreal value, alpha;
+    vmat3 p;
+} vector_part;
+
+PBD_FN vector_part vector_part_of(const vector_args *a, int which, vmat3 f, vreal size) {
+    const real root3 = (real)1.73205080756887729353, l = a->lambda + a->mu;
+    vector_part out;
+    const vmat3 green = vmat3_green(f);
+    if (which == 0) {
+        const vreal square = 2 * vmat3_trace(green), norm = vreal_sqrt(square + 3);
+        out.value = square / (norm + root3) + root3;
+        out.alpha = a->compliance / (a->mu * size);
+        out.p = vmat3_scale(1 / norm, f);
+        return out;
+    }
+    out.value = vvolume_of_matrix(f, green).d - a->mu / l;
+    out.alpha = a->compliance / (l * size);
+    out.p = vmat3_cofactor(f);
+    return out;
+}
+
+/* One of the two; the corners of `e` move along. Adds to the moves over the inverse masses. */
+PBD_FN void vector_single(const vector_args *a, int which, element *e, vreal size, vreal share, vreal *lambda,
+                          vvec3 total[4]) {
+    vvec3 gradient[4];
+    const vector_part c = vector_part_of(a, which, element_deformation_gradient(e, 4), size);
+    element_gradients(e, 4, c.p, gradient);
+    const vreal step = -share * (c.value + c.alpha * *lambda) / (element_weight(e, 4, gradient) + c.alpha);
+    *lambda += step;
+    element_move(e, 4, step, gradient);
+    for (int k = 0; k < 4; k++) total[k] = vvec3_add(total[k], vvec3_scale(step, gradient[k]));
+}
+
+/* Both at the same positions. */
+PBD_FN void vector_both(const vector_args *a, const element *e, vreal size, vreal share, vreal lambda[VECTOR_PAIR],
+                        vvec3 total[4]) {
+    vvec3 gd[4], gh[4];
+    const vmat3 f = element_deformation_gradient(e, 4);
+    const vector_part d = vector_part_of(a, 0, f, size), h = vector_part_of(a, 1, f, size);
+    element_gradients(e, 4, d.p, gd);
+    element_gradients(e, 4, h.p, gh);
+    vreal across = vreal_set(0);
+    for (int k = 0; k < 4; k++) across += e->corner[k][3] * vvec3_dot(gd[k], gh[k]);
+    const vreal dd = element_weight(e, 4, gd) + d.alpha, hh = element_weight(e, 4, gh) + h.alpha;
+    const vreal rd = -d.value - d.alpha * lambda[0], rh = -h.value - h.alpha * lambda[1];
+    const vreal det = share / (dd * hh - across * across);
+    const vreal sd = det * (hh * rd - across * rh), sh = det * (dd * rh - across * rd);
+    lambda[0] += sd;
+    lambda[1] += sh;
+    for (int k = 0; k < 4; k++) total[k] = vvec3_add(vvec3_scale(sd, gd[k]), vvec3_scale(sh, gh[k]));
+}
+
+PBD_FN void vector_pair_move(const vector_args *a, size_t first, int count, const element *e, vreal size, vreal share,
+                             vvec3 total[4]) {
+    vreal lambda[VECTOR_PAIR];
+    element moving = *e;
+    for (int k = 0; k < 4; k++) total[k] = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
+    for (int k = 0; k < VECTOR_PAIR; k++) lambda[k] = element_entry(&a->view, a->multiplier, k, first, count);
+    if (a->order == VECTOR_BOTH) {
+        vector_both(a, e, size, share, lambda, total);
+    } else {
+        const int begin = a->order == VECTOR_DH ? 0 : 1;
+        vector_single(a, begin, &moving, size, share, &lambda[begin], total);
+        vector_single(a, 1 - begin, &moving, size, share, &lambda[1 - begin], total);
+    }
+    for (int k = 0; k < VECTOR_PAIR; k++)
+        batch_store(a->multiplier + (size_t)k * a->view.stride, first, count, lambda[k]);
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
+
+PBD_FN void vector_move(const vector_args *a, size_t first, int count, element *e, vvec3 gradient[4]) {
+    element_load(&a->view, 4, first, count, e);
+    const vreal size = batch_load(a->view.size, first, count);
+    const vreal share = a->view.share ? batch_load(a->view.share, first, count) : vreal_set(1);
+    if (a->components == VECTOR_STRAINS)
+        vector_strain_move(a, first, count, e, size, share, gradient);
+    else
+        vector_pair_move(a, first, count, e, size, share, gradient);
+}
+
+PBD_BATCH_OF(project_vectors, vector_args, first, count, (32 + 10 + 2 * VECTOR_STRAINS) * sizeof(real) + 16, 560) {
+    element e;
+    vvec3 gradient[4];
+    vector_move(a, first, count, &e, gradient);
+    element_move(&e, 4, vreal_set(1), gradient);
+    element_store(&a->view, 4, first, count, &e);
+}
+
+PBD_BATCH_OF(store_vector_impulses, vector_args, first, count, (32 + 11 + 2 * VECTOR_STRAINS) * sizeof(real) + 16,
+             560) {
+    element e;
+    vvec3 gradient[4];
+    vector_move(a, first, count, &e, gradient);
+    element_store_impulse(&a->view, 4, first, count, vreal_set(1), gradient);
+}
+
+enum { VECTOR_BLOCK = 256 };
+
+/* Sum of |C + alpha lambda|^2 over a block of tetrahedra. */
+PBD_ITEM(sum_vector_residuals, vector_args, block, VECTOR_BLOCK *(26 * sizeof(real) + 16), VECTOR_BLOCK * 200) {
+    const size_t end = (block + 1) * VECTOR_BLOCK < a->elements ? (block + 1) * VECTOR_BLOCK : a->elements;
+    real sum = 0;
+    for (size_t first = block * VECTOR_BLOCK; first < end; first += PBD_BATCH) {
+        const int count = end - first < PBD_BATCH ? (int)(end - first) : PBD_BATCH;
+        element e;
+        vreal lambda[VECTOR_STRAINS], left[VECTOR_STRAINS], squares = vreal_set(0);
+        real one[PBD_BATCH];
+        element_load(&a->view, 4, first, count, &e);
+        const vmat3 f = element_deformation_gradient(&e, 4);
+        const vreal size = batch_load(a->view.size, first, count);
+        for (int k = 0; k < (int)a->components; k++)
+            lambda[k] = element_entry(&a->view, a->multiplier, k, first, count);
+        if (a->components == VECTOR_STRAINS) vector_strain_residual(a, f, a->compliance / size, lambda, left);
+        for (int k = 0; k < (int)a->components; k++) {
+            if (a->components == VECTOR_PAIR) {
+                const vector_part c = vector_part_of(a, k, f, size);
+                left[k] = c.value + c.alpha * lambda[k];
+            }
+            squares += left[k] * left[k];
+        }
+        batch_store(one, 0, PBD_BATCH, squares);
+        for (int k = 0; k < count; k++) sum += one[k];
+    }
+    a->out[block] = sum;
+}
+
+#endif

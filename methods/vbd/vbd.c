@@ -1,0 +1,364 @@
+/* vbd: vertex block descent (Chen et al. 2024). Each sweep moves every vertex, colour by colour, to the minimum of the
+ * time step's function with all other vertices held. README.md has the equations. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "harness/exec/arena.h"
+#include "methods/physics/matter/energy_material.h"
+#include "methods/physics/parts/acceleration.h"
+#include "methods/physics/parts/position_solver.h"
+#include "methods/physics/parts/surface_load.h"
+#include "methods/vbd/vbd_kernels.h"
+#include "methods/vbd/vbd_mesh.h"
+
+#define PARAMS(REAL, INTEGER, CHOICE)                                                                                  \
+    CHOICE(guess, "adaptive", (adaptive, inertia, previous, velocity),                                                 \
+           "where a step's sweeps begin: x + dt v + s dt^2 a with s by the last step's acceleration; s = 1; x; s = 0") \
+    CHOICE(order, "forward", (forward, reversed, symmetric, shuffled),                                                 \
+           "of the colours in a sweep; symmetric: every second sweep reversed; shuffled: another order in each")       \
+    CHOICE(lame, "matched", (matched, raw),                                                                            \
+           "material=macklin_neo_hookean: its volume modulus is lambda + mu, so that E and nu are the material's; or " \
+           "lambda, as papers write it")                                                                               \
+    REAL(stiffness_damping, "s", "0", 0, 1e3, 0, "damping by this times the rate of the elastic force")                \
+    CHOICE(                                                                                                            \
+        damping_form, "element", (element, block),                                                                     \
+        "stiffness_damping>0: of the elements, or of each vertex alone, as published, which also brakes rigid motion")
+PBD_SETTINGS(vbd_settings, PARAMS)
+static const pbd_param params[] = {PBD_ROWS(PARAMS) PBD_ROWS(POSITION_PARAMS) PBD_ROWS(ACCELERATION_PARAMS)
+                                       PBD_ROWS(CONTACT_PARAMS) PBD_ROWS(LAW_JOIN_PARAMS){0}};
+
+typedef struct vbd {
+    position_solver position; /* first: the nodes */
+    vbd_settings set;
+    acceleration faster;
+    hyperelastic law;
+    double lift; /* vbd_args.lift */
+    size_t materials, places, slices, tet_rows, near_rows, tets, near, vertices, elements;
+    bool quadratic; /* macklin_neo_hookean without a join */
+    int colours;
+    /* Host. */
+    size_t *colour_first, *colour_count;
+    int *shuffled;
+    /* Device: vbd_mesh; minimum of the inertia, velocities of the step before, results by place. */
+    uint32_t *own, *tet_count, *near_count, *tet_row, *near_row, *corner, *neighbour;
+    real *spring, *stiffness, *lifts, *shape, *volume, *mu, *lambda;
+    real *y, *before, *out;
+} vbd;
+
+static size_t arrays_of(const void *state, device_array *row) {
+    const vbd *s = state;
+    const size_t n = 4 * s->position.particles, tets = s->tet_rows * VBD_LANES, near = s->near_rows * VBD_LANES;
+    const bool strained = !s->quadratic || s->faster.set.acceleration != acceleration_none, several = s->materials > 1;
+    const device_array rows[] = {DEVICE_ARRAY(s->own, s->places),
+                                 DEVICE_ARRAY(s->tet_count, s->places),
+                                 DEVICE_ARRAY(s->near_count, s->places),
+                                 DEVICE_ARRAY(s->tet_row, s->slices + 1),
+                                 DEVICE_ARRAY(s->near_row, s->slices + 1),
+                                 DEVICE_ARRAY(s->corner, 3 * tets),
+                                 DEVICE_ARRAY(s->neighbour, s->quadratic ? near : 0),
+                                 DEVICE_ARRAY(s->spring, s->quadratic ? near : 0),
+                                 DEVICE_ARRAY(s->stiffness, s->quadratic ? tets : 0),
+                                 DEVICE_ARRAY(s->lifts, s->quadratic && several ? tets : 0),
+                                 DEVICE_ARRAY(s->shape, strained ? 9 * tets : 0),
+                                 DEVICE_ARRAY(s->volume, strained ? tets : 0),
+                                 DEVICE_ARRAY(s->mu, strained && several ? tets : 0),
+                                 DEVICE_ARRAY(s->lambda, strained && several ? tets : 0),
+                                 DEVICE_ARRAY(s->y, n),
+                                 DEVICE_SAVED(s->before, n),
+                                 DEVICE_ARRAY(s->out, 2 * s->places)};
+    const size_t count = DEVICE_ROWS(row, rows);
+    return count + acceleration_arrays(&s->faster, row + count);
+}
+
+static void destroy(void *state) {
+    vbd *s = state;
+    if (!s) return;
+    position_free(&s->position);
+    free(s->colour_first);
+    free(s->colour_count);
+    free(s->shuffled);
+    free(s);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+static vbd_args args_of(const vbd *s) {
+    const vbd_mesh mesh = {.own = s->own,
+                           .tets = s->tet_count,
+                           .near = s->near_count,
+                           .tet_row = s->tet_row,
+                           .near_row = s->near_row,
+                           .corner = s->corner,
+                           .neighbour = s->neighbour,
+                           .spring = s->spring,
+                           .stiffness = s->stiffness,
+                           .lift = s->lifts,
+                           .shape = s->shape,
+                           .volume = s->volume,
+                           .mu = s->mu,
+                           .lambda = s->lambda,
+                           .stride = s->tet_rows * VBD_LANES};
+    return (vbd_args){.mesh = mesh,
+                      .p = s->position.p,
+                      .y = s->y,
+                      .x = s->position.x,
+                      .out = s->out,
+                      .places = s->places,
+                      .law = s->law,
+                      .lift = (real)s->lift,
+                      .damping = (real)(s->set.stiffness_damping / s->position.run.dt),
+                      .block = s->set.damping_form == damping_form_block,
+                      .slack = (real)(16 * REAL_EPSILON),
+                      .extent = (real)s->position.extent};
+}
+
+/* The work of a launch over `vertices` of all: their tetrahedra, and neighbours as half of one each (vbd_move). */
+static pbd_work work_of(const vbd *s, size_t vertices) {
+    const size_t entries = s->tets + (s->quadratic ? s->near / 2 : 0);
+    return (pbd_work){vertices, (size_t)((double)entries * (double)vertices / (double)s->vertices)};
+}
+
+static pbd_status begin(void *state, stepper *run) {
+    vbd *s = state;
+    const vbd_begin_args args = {.x = s->position.x,
+                                 .v = s->position.v,
+                                 .a = position_loads(&s->position, run),
+                                 .before = s->before,
+                                 .y = s->y,
+                                 .p = s->position.p,
+                                 .dt = (real)run->dt,
+                                 .inverse_square = (real)(1 / (run->dt * run->dt)),
+                                 .guess = (real_bits)s->set.guess};
+    PBD_TRY(PBD_RUN(run->exec, vbd_begin, s->position.particles, &args));
+    return acceleration_begin(&s->faster, s->position.p);
+}
+
+/* Fisher and Yates, by the number of the sweep: the same in every run. */
+static void shuffle(int *order, int count, uint64_t seed) {
+    for (int i = 0; i < count; i++) order[i] = i;
+    for (int i = count - 1; i > 0; i--) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const int other = (int)((seed >> 33) % (uint64_t)(i + 1)), kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+}
+
+static pbd_status move_vertices(vbd *s, stepper *run) {
+    vbd_args args = args_of(s);
+    const bool back = s->set.order == order_reversed || (s->set.order == order_symmetric && run->done % 2 == 1);
+    if (s->set.order == order_shuffled)
+        shuffle(s->shuffled, s->colours, run->steps * UINT64_C(1000003) + (uint64_t)run->done);
+    for (int k = 0; k < s->colours; k++) {
+        const int c = s->set.order == order_shuffled ? s->shuffled[k] : back ? s->colours - 1 - k : k;
+        args.first = s->colour_first[c];
+        args.count = s->colour_count[c];
+        PBD_TRY(PBD_RUN(run->exec, vbd_move, args.count, work_of(s, args.count), &args));
+    }
+    pbd_count(run->recorder, "vertex_solves", s->vertices);
+    pbd_count(run->recorder, "element_evaluations", s->tets);
+    return pbd_ok();
+}
+
+/* Sums `width` columns of results over all vertices, in f64. */
+static pbd_status sum_results(const vbd *s, int width, double *out) {
+    const size_t n = (size_t)width * s->places;
+    pbd_arena a PBD_ARENA;
+    real *host = pbd_new(&a, real, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(s->position.run.exec, host, s->out, n * sizeof *host));
+    for (int k = 0; k < width; k++) {
+        out[k] = 0;
+        for (int c = 0; c < s->colours; c++)
+            for (size_t i = 0; i < s->colour_count[c]; i++)
+                out[k] += (double)host[(size_t)k * s->places + s->colour_first[c] + i];
+    }
+    return pbd_ok();
+}
+
+static pbd_status energy(void *state, double *out) {
+    const vbd *s = state;
+    vbd_args args = args_of(s);
+    for (int c = 0; c < s->colours; c++) {
+        args.first = s->colour_first[c];
+        args.count = s->colour_count[c];
+        PBD_TRY(PBD_RUN(s->position.run.exec, vbd_sum_energy, args.count, work_of(s, args.count), &args));
+    }
+    return sum_results(s, 1, out);
+}
+
+/* With symmetric sweeps the combination is of pairs of sweeps. */
+static pbd_status sweep(void *state, stepper *run) {
+    vbd *s = state;
+    PBD_TRY(move_vertices(s, run));
+    if (s->set.order == order_symmetric && run->done % 2 == 0) return pbd_ok();
+    return acceleration_sweep(&s->faster, s->position.p, energy, s);
+}
+
+static pbd_status residual(void *state, stepper *run, step_residual *out) {
+    const vbd *s = state;
+    vbd_args args = args_of(s);
+    double sum[2];
+    for (int c = 0; c < s->colours; c++) {
+        args.first = s->colour_first[c];
+        args.count = s->colour_count[c];
+        PBD_TRY(PBD_RUN(run->exec, vbd_measure, args.count, work_of(s, args.count), &args));
+    }
+    PBD_TRY(sum_results(s, 2, sum));
+    *out = (step_residual){sqrt(sum[0]), sqrt(sum[1])};
+    return pbd_ok();
+}
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+/* Lame's parameters of a material as the law takes them. With lame=raw the law's lambda + mu is lambda. */
+static void moduli_of(const vbd *s, const pbd_material *m, double *mu, double *lambda) {
+    *mu = m->E / (2 * (1 + m->nu));
+    *lambda = m->E * m->nu / ((1 + m->nu) * (1 - 2 * m->nu));
+    if (s->law.law == LAW_macklin_neo_hookean && s->set.lame == lame_raw) *lambda -= *mu;
+}
+
+static pbd_status make_law(vbd *s, const pbd_scene *scene, pbd_join join, double threshold) {
+    s->materials = scene->materials > 0 ? scene->materials : 1;
+    int law = 0;
+    for (size_t k = 0; k < s->materials; k++) {
+        const pbd_material *m = &scene->material[k];
+        int own;
+        PBD_TRY(law_find(m->law, &own));
+        if (k > 0 && own != law)
+            return pbd_error(PBD_NOT_SUPPORTED, "vbd takes one law in a scene, not %s and %s", law_names[law],
+                             law_names[own]);
+        law = own;
+        if (!(m->E > 0 && isfinite(m->E)))
+            return pbd_error(PBD_NOT_SUPPORTED, "vbd needs elastic matter, but this scene has E=%g Pa", m->E);
+        if (m->nu >= 0.5) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", m->nu);
+        if (m->yield_strain > 0) return pbd_error(PBD_NOT_SUPPORTED, "vbd has no plastic flow: set yield_strain=0");
+    }
+    const pbd_material *m = scene->material;
+    s->law = hyperelastic_make(law, join, m->E, m->nu, threshold > 0 ? threshold : hyperelastic_threshold(law, join));
+    s->quadratic = law == LAW_macklin_neo_hookean && join == PBD_JOIN_NONE;
+    double mu, lambda;
+    moduli_of(s, m, &mu, &lambda);
+    s->law.lambda = (real)lambda;
+    s->lift = (lambda + 2 * mu) / 6;
+    if (s->quadratic || s->set.stiffness_damping <= 0 || s->set.damping_form == damping_form_block) return pbd_ok();
+    return pbd_error(PBD_NOT_SUPPORTED,
+                     "damping_form=element is for material=macklin_neo_hookean with join=none: set damping_form=block");
+}
+
+static pbd_status upload_reals(vbd *s, pbd_arena *a, const double *from, size_t count, real *to) {
+    real *host = pbd_new(a, real, count);
+    PBD_TRY(pbd_arena_check(a));
+    for (size_t i = 0; i < count; i++) host[i] = (real)from[i];
+    return pbd_upload(s->position.run.exec, to, host, count * sizeof *host);
+}
+
+/* Arrays of the materials, by row. */
+static pbd_status upload_moduli(vbd *s, pbd_arena *a, const pbd_scene *scene, const vbd_tables *t) {
+    const size_t n = s->tet_rows * VBD_LANES;
+    double *stiffness = pbd_new(a, double, n), *lift = pbd_new(a, double, n);
+    double *mu = pbd_new(a, double, n), *lambda = pbd_new(a, double, n);
+    PBD_TRY(pbd_arena_check(a));
+    for (size_t i = 0; i < n; i++) {
+        moduli_of(s, &scene->material[t->material[i]], &mu[i], &lambda[i]);
+        lift[i] = (lambda[i] + 2 * mu[i]) / 6;
+        stiffness[i] = t->volume[i] > 0 ? (lambda[i] + mu[i]) / (36 * t->volume[i]) : 0;
+    }
+    if (s->stiffness) PBD_TRY(upload_reals(s, a, stiffness, n, s->stiffness));
+    if (s->lifts) PBD_TRY(upload_reals(s, a, lift, n, s->lifts));
+    if (s->mu) PBD_TRY(upload_reals(s, a, mu, n, s->mu));
+    return s->lambda ? upload_reals(s, a, lambda, n, s->lambda) : pbd_ok();
+}
+
+static pbd_status upload_tables(vbd *s, pbd_arena *a, const pbd_scene *scene, const vbd_tables *t) {
+    pbd_exec *exec = s->position.run.exec;
+    const size_t tets = s->tet_rows * VBD_LANES, near = s->near_rows * VBD_LANES;
+    PBD_TRY(pbd_upload(exec, s->own, t->own, s->places * sizeof *t->own));
+    PBD_TRY(pbd_upload(exec, s->tet_count, t->tet_count, s->places * sizeof *t->tet_count));
+    PBD_TRY(pbd_upload(exec, s->near_count, t->near_count, s->places * sizeof *t->near_count));
+    PBD_TRY(pbd_upload(exec, s->tet_row, t->tet_row, (s->slices + 1) * sizeof *t->tet_row));
+    PBD_TRY(pbd_upload(exec, s->near_row, t->near_row, (s->slices + 1) * sizeof *t->near_row));
+    PBD_TRY(pbd_upload(exec, s->corner, t->corner, 3 * tets * sizeof *t->corner));
+    if (s->spring) {
+        PBD_TRY(pbd_upload(exec, s->neighbour, t->neighbour, near * sizeof *t->neighbour));
+        PBD_TRY(upload_reals(s, a, t->spring, near, s->spring));
+    }
+    if (s->shape) {
+        PBD_TRY(upload_reals(s, a, t->shape, 9 * tets, s->shape));
+        PBD_TRY(upload_reals(s, a, t->volume, tets, s->volume));
+    }
+    return upload_moduli(s, a, scene, t);
+}
+
+static pbd_status make_tables(vbd *s, const pbd_scene *scene, pbd_arena *a, vbd_tables *t) {
+    double mu[PBD_MOST_MATERIALS], lambda;
+    for (size_t k = 0; k < s->materials; k++) moduli_of(s, &scene->material[k], &mu[k], &lambda);
+    PBD_TRY(vbd_tables_make(scene, mu, VBD_LANES, a, t));
+    s->vertices = t->vertices, s->places = t->places, s->slices = t->slices, s->colours = t->colours;
+    s->tet_rows = t->tet_rows, s->near_rows = t->near_rows, s->tets = t->tets, s->near = t->near;
+    PBD_TRY_NEW(s->colour_first, s->colours);
+    PBD_TRY_NEW(s->colour_count, s->colours);
+    PBD_TRY_NEW(s->shuffled, s->colours);
+    memcpy(s->colour_first, t->colour_first, (size_t)s->colours * sizeof *s->colour_first);
+    memcpy(s->colour_count, t->colour_count, (size_t)s->colours * sizeof *s->colour_count);
+    return pbd_ok();
+}
+
+/* The velocities of the step before the first are those of the start. */
+static pbd_status copy_velocities(vbd *s) {
+    const size_t bytes = 4 * s->position.particles * sizeof(real);
+    pbd_arena a PBD_ARENA;
+    real *v = pbd_new(&a, real, 4 * s->position.particles);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(s->position.run.exec, v, s->position.v, bytes));
+    return pbd_upload(s->position.run.exec, s->before, v, bytes);
+}
+
+static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
+                         void **state) {
+    static const step_part own = {.begin = begin, .iterate = sweep, .residual = residual, .arrays = arrays_of};
+    vbd *s = calloc(1, sizeof *s);
+    if (!s) return pbd_no_memory();
+    *state = s;
+    s->set = vbd_settings_read(values);
+    s->position = (position_solver){.name = "vbd", .set = position_settings_read(values), .guesses = true};
+    s->elements = scene->tets.count;
+    if (s->elements == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no tetrahedra");
+    const acceleration_settings faster = acceleration_settings_read(values);
+    acceleration_create(&s->faster, faster, scene->particles.count, exec, recorder);
+    PBD_TRY(make_law(s, scene, (pbd_join)pbd_choice(values, "join"), pbd_real(values, "threshold")));
+    pbd_arena a PBD_ARENA;
+    vbd_tables tables;
+    pbd_scene loaded;
+    PBD_TRY(surface_load_of_tets(scene, &a, &loaded));
+    PBD_TRY(position_create(&s->position, &own, &loaded, NULL, NULL, contact_settings_read(values), exec, recorder));
+    const bool touches = scene->colliders.count > 0 || s->position.contact.pairs;
+    if (faster.acceleration != acceleration_none && touches)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "acceleration=%s would move particles back into what they touch: this "
+                         "scene has contact, set acceleration=none",
+                         faster.acceleration == acceleration_chebyshev ? "chebyshev" : "anderson");
+    s->position.run.repeats = faster.acceleration == acceleration_none && s->set.order != order_shuffled;
+    PBD_TRY(make_tables(s, scene, &a, &tables));
+    PBD_TRY(position_allocate(&s->position));
+    PBD_TRY(upload_tables(s, &a, scene, &tables));
+    pbd_count(recorder, "particles", scene->particles.count);
+    pbd_count(recorder, "elements", s->elements);
+    pbd_count(recorder, "colours", (uint64_t)s->colours);
+    return copy_velocities(s);
+}
+
+const pbd_method PBD_NAME(vbd) = {
+    .name = "vbd",
+    .summary = "vertex block descent: Gauss-Seidel of 3x3 blocks on the implicit Euler step of tetrahedra",
+    .source = "Chen et al. 2024 (doi 10.1145/3658179); laws as in methods/physics",
+    .needs = PBD_NEEDS_TETS,
+    .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_MATERIALS |
+             PBD_TAKES_ELASTICITY,
+    .params = params,
+    .create = create,
+    .destroy = destroy,
+    .residual = "2-norm of dG/dx over free vertices, N: inertia and elastic forces that do not balance",
+    .unconverged = "its published form does a fixed number of sweeps in each step",
+    POSITION_SLOTS,
+};
