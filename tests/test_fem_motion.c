@@ -266,7 +266,7 @@ static double off_a_single_push(const char *element, const char *mass) {
              mass);
     bar_make(&b, words);
     const size_t n = b.scene.particles.count, pushed = n - 3;
-    b.scene.loads.forces = calloc(3 * n, sizeof *b.scene.loads.forces);
+    memset(b.scene.loads.forces, 0, 3 * n * sizeof *b.scene.loads.forces);
     memcpy(b.scene.loads.forces + 3 * pushed, push, sizeof push);
     bar_open(&b);
     check_ok(b.s.method->step(b.s.state, dt));
