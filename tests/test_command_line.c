@@ -65,6 +65,9 @@ static void test_unknown_names_get_the_nearest(void **state) {
         {{"plot", "rodero2016-fgi3"}, {"rodero2016-fgi3", "'rodero2016-fig3'"}},
         {{"cite", "rodero2016-fig33"}, {"rodero2016-fig33", "'rodero2016-fig3'"}},
         {{"db", "chek"}, {"chek", "'check'"}},
+        {{"run", "nope", "-m", "xpbi"}, {"'nope'; `pbdbench list cases` lists them"}}, /* near to nothing */
+        {{"run", "hex_fit", "-m", "pbd_distance", "-b", "gpu"}, {"'gpu'", "'cuda'"}},
+        {{"run", "tori", "-m", "xpbi", "-s", "poisson=0.3"}, {"is 'nu' meant: Poisson's ratio"}},
     };
     CHECK_BAD(commands);
 }

@@ -34,6 +34,10 @@ static void test_plot_draws_from_the_store_only(void **state) {
     expect_code(answer, 2);
     expect_says(answer.err, "did you mean 'nu'");
     forget(&answer);
+    answer = tell("plot", "nothing-near", "--db", db);
+    expect_code(answer, 2);
+    expect_says(answer.err, "`pbdbench list figures cases` lists them");
+    forget(&answer);
     answer = tell("plot", "hex_fit", "-x", "nu", "-y", "face_split", "--db", db);
     expect_code(answer, 2);
     expect_says(answer.err, "nothing to draw");

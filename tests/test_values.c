@@ -155,6 +155,10 @@ static void test_resolve(void **unused) {
     pbd_status status = pbd_resolve(c, m, &bad, 1, &of_case, &of_method);
     assert_int_equal(status.code, PBD_BAD_INPUT);
     assert_non_null(strstr(status.text, "did you mean 'iterations'"));
+    bad.key = "young"; /* far from any name, but in what one says of itself */
+    status = pbd_resolve(c, m, &bad, 1, &of_case, &of_method);
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    assert_non_null(strstr(status.text, "is 'E' meant: Young's modulus"));
 }
 
 static void expect_each_once(const pbd_param *params, const char *of) {

@@ -167,6 +167,8 @@ pbd_status pbd_name_backend(const char *name, pbd_backend *out) {
         *out = (pbd_backend)i;
         return pbd_ok();
     }
+    if (strcmp(name, "gpu") == 0)
+        return pbd_error(PBD_BAD_INPUT, "unknown backend 'gpu'; GPUs of NVIDIA are 'cuda': `pbdbench list backends`");
     return pbd_unknown("backend", name, backend_names, PBD_BACKEND_COUNT, "pbdbench list backends");
 }
 

@@ -341,6 +341,11 @@ static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_meth
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < nc; i++) names[i] = c->params[i].name;
     for (size_t i = 0; i < nm; i++) names[nc + i] = m->params[i].name;
+    for (size_t i = 0; i < nc + nm && strlen(key) >= 4 && !pbd_nearest(key, names, nc + nm); i++) {
+        const pbd_param *p = i < nc ? &c->params[i] : &m->params[i - nc];
+        if (p->doc && strcasestr(p->doc, key))
+            return pbd_error(PBD_BAD_INPUT, "unknown parameter '%.60s'; is '%s' meant: %.100s?", key, p->name, p->doc);
+    }
     char kind[200], hint[200];
     snprintf(kind, sizeof kind, "parameter of case %s and method %s", c->name, m->name);
     snprintf(hint, sizeof hint, "pbdbench run %s -m %s --help", c->name, m->name);

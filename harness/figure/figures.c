@@ -71,6 +71,7 @@ pbd_status pbd_papers_load(pbd_papers **out) {
     const char *path = pbd_new_format(&a, "%s/plots/papers.yaml", pbd_root());
     void *data = NULL;
     PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_root_check());
     const pbd_status status = pbd_yaml_load(path, "plots/papers.yaml", &papers_schema, &data);
     *out = data;
     return status;

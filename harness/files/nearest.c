@@ -4,28 +4,32 @@
 
 enum { LONGEST_WORD = 64 };
 
-/* Levenshtein's distance; words longer than LONGEST_WORD are no misspelling. */
+/* Letters inserted, deleted, replaced, or two neighbours swapped (optimal string alignment); words longer than
+ * LONGEST_WORD are no misspelling. */
 static size_t edit_distance(const char *a, const char *b) {
-    size_t n = strlen(a), m = strlen(b), row[LONGEST_WORD + 1];
+    const size_t n = strlen(a), m = strlen(b);
+    size_t rows[3][LONGEST_WORD + 1];
     if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;
-    for (size_t j = 0; j <= m; j++) row[j] = j;
+    for (size_t j = 0; j <= m; j++) rows[0][j] = j;
     for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
+        const size_t *above = rows[(i - 1) % 3], *higher = rows[(i + 1) % 3];
+        size_t *row = rows[i % 3];
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best) best = row[j] + 1;
+            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (above[j] + 1 < best) best = above[j] + 1;
             if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            diagonal = row[j];
+            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && higher[j - 2] + 1 < best) best = higher[j - 2] + 1;
             row[j] = best;
         }
     }
-    return row[m];
+    return rows[n % 3][m];
 }
 
 const char *pbd_nearest(const char *word, const char *const *names, size_t count) {
     const char *best = NULL;
-    size_t best_distance = strlen(word) / 2 + 2; /* farther than half the word is another word */
+    size_t best_distance = strlen(word) / 2 + 1; /* farther than half the word is another word */
     for (size_t i = 0; i < count; i++) {
         size_t distance = edit_distance(word, names[i]);
         /* A name of which the word is a part (`torsion` for cube_torsion) is nearer than letters tell. */

@@ -40,6 +40,17 @@ const char *pbd_root(void) {
     return root;
 }
 
+pbd_status pbd_root_check(void) {
+    const char *given = getenv("PBDBENCH_ROOT");
+    if (holds_checkout(pbd_root())) return pbd_ok();
+    if (given && *given)
+        return pbd_error(PBD_BAD_INPUT,
+                         "PBDBENCH_ROOT='%.200s' has no plots/papers.yaml: set it to a checkout of pbdbench, or unset it",
+                         given);
+    return pbd_error(PBD_BAD_INPUT,
+                     "no folder above the program has plots/papers.yaml: set PBDBENCH_ROOT to a checkout of pbdbench");
+}
+
 char *pbd_root_path(const char *relative) {
     char *path = NULL;
     return asprintf(&path, "%s/%s", pbd_root(), relative) < 0 ? NULL : path;

@@ -1,4 +1,4 @@
-/* completion: scripts for bash and zsh, made from the tables of options.
+/* completion: scripts for bash, zsh and fish, made from the tables of options.
  *
  * The script is short: it hands the words of the command line back to the program (`completion --line`), which knows
  * its verbs, options, methods, cases and figures, and prints what may stand at the last word. Nothing is listed twice,
@@ -255,16 +255,33 @@ static const char zsh_script[] =
     "}\n"
     "if [ \"$funcstack[1]\" = _pbdbench ]; then _pbdbench \"$@\"; else compdef _pbdbench pbdbench; fi\n";
 
+static const char fish_script[] =
+    "# Completion of pbdbench for fish: pbdbench completion fish > ~/.config/fish/completions/pbdbench.fish\n"
+    "function __pbdbench_words\n"
+    "    set -l words (commandline -opc) (commandline -ct)\n"
+    "    set -l program (string replace -r '^~' $HOME -- $words[1])\n"
+    "    for line in ($program completion --line -- $words[2..-1] 2>/dev/null)\n"
+    "        switch $line\n"
+    "            case :files\n"
+    "                __fish_complete_path (string replace -r '^.*=' '' -- (commandline -ct))\n"
+    "            case :folders\n"
+    "                __fish_complete_directories (string replace -r '^.*=' '' -- (commandline -ct)) ''\n"
+    "            case '*'\n"
+    "                echo $line\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "complete -c pbdbench -f -a '(__pbdbench_words)'\n";
+
 static pbd_status print_script(const pbd_texts *words) {
-    static const char *const shells[] = {"bash", "zsh"};
-    if (words->count != 1) return pbd_error(PBD_BAD_INPUT, "completion takes the name of a shell: bash or zsh");
-    if (strcmp(words->item[0], "bash") == 0)
-        fputs(bash_script, stdout);
-    else if (strcmp(words->item[0], "zsh") == 0)
-        fputs(zsh_script, stdout);
-    else
-        return pbd_unknown("shell", words->item[0], shells, 2, "pbdbench completion --help");
-    return pbd_ok();
+    static const char *const shells[] = {"bash", "zsh", "fish"}, *const scripts[] = {bash_script, zsh_script, fish_script};
+    if (words->count != 1) return pbd_error(PBD_BAD_INPUT, "completion takes the name of a shell: bash, zsh or fish");
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        if (strcmp(words->item[0], shells[i]) != 0) continue;
+        fputs(scripts[i], stdout);
+        return pbd_ok();
+    }
+    return pbd_unknown("shell", words->item[0], shells, sizeof shells / sizeof *shells, "pbdbench completion --help");
 }
 
 static pbd_status act(void *options, pbd_call *call) {
@@ -281,14 +298,15 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_completion = {
     .name = "completion",
-    .summary = "shell completion for bash and zsh",
-    .usage = "completion bash|zsh",
+    .summary = "shell completion for bash, zsh and fish",
+    .usage = "completion bash|zsh|fish",
     .about =
         "Prints a script that completes verbs, options, methods, cases, figures, settings and files:\n\n"
         "  source <(pbdbench completion bash)                    # in ~/.bashrc\n"
-        "  pbdbench completion zsh > ~/.zfunc/_pbdbench          # a folder in fpath",
+        "  pbdbench completion zsh > ~/.zfunc/_pbdbench          # a folder in fpath\n"
+        "  pbdbench completion fish > ~/.config/fish/completions/pbdbench.fish",
     .options = table,
     .words = PBD_WORDS_CHOICES,
-    .choices = "bash|zsh",
+    .choices = "bash|zsh|fish",
     .main = verb_main,
 };

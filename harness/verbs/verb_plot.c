@@ -78,8 +78,12 @@ static pbd_status draw_figure(const plot_options *o, pbd_store *store, const pbd
         printf("%zu of %zu runs are missing: `pbdbench reproduce %s` makes them\n", tally.missing, tally.runs,
                file->figure);
     PBD_TRY(pbd_figure_tables(file, plan, 0, store));
-    const char *folder PBD_CLEANUP(pbd_free_memory) = pbd_plots_folder(o->out, false);
-    return folder ? pbd_figure_draw(file, store, folder, false, drawing) : pbd_no_memory();
+    const char *folder PBD_CLEANUP(pbd_free_memory) = pbd_plots_folder(o->out, PBD_SCALE_USUAL);
+    if (!folder) return pbd_no_memory();
+    const pbd_status status = pbd_figure_draw(file, store, folder, PBD_SCALE_USUAL, drawing);
+    if (status.code != PBD_BAD_INPUT || tally.missing == 0) return status;
+    return pbd_error(PBD_BAD_INPUT, "%zu of %zu runs are too few for the charts of %s: `pbdbench reproduce %s` makes all",
+                     tally.runs - tally.missing, tally.runs, file->figure, file->figure);
 }
 
 static void release_figure(pbd_figure_file **file) { pbd_figure_file_free(*file); }
@@ -89,7 +93,7 @@ static pbd_status plot_figure(const plot_options *o, pbd_store *store) {
     pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
     pbd_drawing drawing PBD_CLEANUP(pbd_drawing_free) = {0};
     PBD_TRY(pbd_figure_load(o->subject, &file));
-    PBD_TRY(pbd_figure_plan(file, false, 0, &plan));
+    PBD_TRY(pbd_figure_plan(file, PBD_SCALE_USUAL, 0, &plan));
     PBD_TRY(pbd_plan_look_up(&plan, store));
     pbd_figure_leave_out(file, &plan, 0);
     const pbd_status status = draw_figure(o, store, file, &plan, &drawing);
