@@ -9,21 +9,22 @@ style(k) = k == 1 ? 1 : k == 2 ? 3 : k == 3 ? 2 : 4
 file = data . '/all.tsv'
 set logscale x
 set xrange [0.9:250]
-do for [E in '1e5 1e6'] {
+do for [power = 5:6] {
+    E = 10.0 ** power
     set xlabel 'iterations in a step of 5 ms'
     set logscale y
     set format y '10^{%T}'
     set yrange [1e-18:1]
     set key center right
-    set title sprintf('(a) speed of the centre, E = %s Pa', E)
+    set title sprintf('(a) speed of the centre, E = 1e%d Pa', power)
     set ylabel 'over the speed of the ends'
-    plot for [k=1:4] file using (of(word(solvers, k), E + 0, 3)):(of(word(solvers, k), E + 0, 4)) \
+    plot for [k=1:4] file using (of(word(solvers, k), E, 3)):(of(word(solvers, k), E, 4)) \
         with linespoints ls style(k) title title(word(solvers, k))
     set yrange [1e-9:1]
     unset key
     set title '(b) angular momentum, from implicit Euler''s'
     set ylabel 'relative distance'
-    plot for [k=1:4] file using (of(word(solvers, k), E + 0, 3)):(of(word(solvers, k), E + 0, 5)) \
+    plot for [k=1:4] file using (of(word(solvers, k), E, 3)):(of(word(solvers, k), E, 5)) \
         with linespoints ls style(k) notitle
     unset logscale y
     set format y '%g'
@@ -31,8 +32,8 @@ do for [E in '1e5 1e6'] {
     set title '(c) energy that is left'
     set ylabel 'of that at the start'
     set key bottom right
-    plot for [k=1:4] file using (of(word(solvers, k), E + 0, 3)):(of(word(solvers, k), E + 0, 6)) \
+    plot for [k=1:4] file using (of(word(solvers, k), E, 3)):(of(word(solvers, k), E, 6)) \
         with linespoints ls style(k) notitle, \
-        file using (of('vbd', E + 0, 3)):(of('vbd', E + 0, 7)) with lines lc rgb 'gray50' dt 3 title 'implicit Euler, solved'
+        file using (of('vbd', E, 3)):(of('vbd', E, 7)) with lines lc rgb 'gray50' dt 3 title 'implicit Euler, solved'
 }
 unset multiplot

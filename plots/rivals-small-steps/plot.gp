@@ -8,17 +8,17 @@ array key_of[4] = ['vbd', 'newton', 'root', 'six']
 array name[4] = ['VBD', 'quasi-Newton', 'XPBD √(2Ψ)', 'XPBD, six strains']
 array of_style[4] = [1, 3, 2, 4]
 set logscale x 2
-set xrange [0.9:18]
-set xlabel 'substeps n of a frame, 16/n iterations in each'
+set xrange [0.9:36]
+set xlabel 'substeps n of a frame, 32/n iterations in each'
 set ylabel 'distance of the tip over its path, rms'
 set yrange [0:*]
 set key top right
-set title '(a) distance, n k = 16'
+set title '(a) distance, n k = 32'
 plot for [j=1:4] data . '/splits.tsv' using (of(key_of[j], 2)):(of(key_of[j], 4)) with linespoints ls of_style[j] title name[j]
 set ylabel 'of the energy, kept by a period'
 set yrange [0:1.05]
 unset key
-set title '(b) energy, n k = 16'
+set title '(b) energy, n k = 32'
 plot 1 with lines lc rgb 'gray60' dt 3 notitle, \
      for [j=1:4] data . '/splits.tsv' using (of(key_of[j], 2)):(of(key_of[j], 5)) with linespoints ls of_style[j] notitle
 set xlabel 'budget n k in a frame of 20 ms'
