@@ -1,7 +1,7 @@
 load style
 set output out . '/rivals-contrast.png'
-set terminal pngcairo size 1400,1120 font 'DejaVu Sans,14'
-set multiplot layout 2,2 margins 0.075,0.985,0.07,0.95 spacing 0.085,0.13
+set terminal pngcairo size 1400,1180 font 'DejaVu Sans,14'
+set multiplot layout 2,2 margins 0.075,0.985,0.155,0.955 spacing 0.085,0.13
 of(s, half, c) = (strcol(1) eq s && strcol(2) eq half) ? column(c) : NaN
 array key_of[8] = ['vbd adaptive none', 'vbd inertia none', 'vbd inertia anderson', 'root', 'six none', 'six anderson', 'global', 'newton']
 array name[8] = ['VBD', 'VBD, from inertia', 'VBD, from inertia, Anderson', 'XPBD √(2Ψ), to its floor', 'six strains', \
@@ -13,15 +13,14 @@ set logscale xy
 set format x '10^{%T}'
 set format y '%g'
 set xrange [0.7:1.5e6]
-set yrange [0.7:1e5]
+set yrange [0.7:6e3]
 set ytics (1, 10, 100, 1000, 'never' 4000)
 set ylabel 'iterations to 1 %'
 panel(k, half) = sprintf('plot for [j=1:8] "%s/by_%s.tsv" using (of(key_of[j], "%s", 3)):(of(key_of[j], "%s", 4)) with linespoints ls of_style[j] title name[j]', data, k, half, half)
-set key top left maxrows 5 width -3
+unset key
 set title '(a) the root stiffer'
 set xlabel 'modulus of the root over that of the tip'
 eval panel('e', 'root')
-unset key
 set title '(b) the tip stiffer'
 set xlabel 'modulus of the tip over that of the root'
 eval panel('e', 'tip')
@@ -29,6 +28,7 @@ set xrange [0.7e-6:1.5]
 set title '(c) the root lighter'
 set xlabel 'density of the root over that of the tip'
 eval panel('density', 'root')
+set key at screen 0.53,0.05 center center maxrows 3
 set title '(d) the tip lighter'
 set xlabel 'density of the tip over that of the root'
 eval panel('density', 'tip')

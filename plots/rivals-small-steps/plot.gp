@@ -24,8 +24,8 @@ plot 1 with lines lc rgb 'gray60' dt 3 notitle, \
 set xlabel 'budget n k in a frame of 20 ms'
 set ylabel 'distance of the tip over its path, rms'
 set logscale y
-set yrange [*:*]
-set key bottom left
+set yrange [0.03:100]
+set key top right width -8
 set title '(c) by the budget'
 plot for [j=1:4:3] data . '/budgets.tsv' using (both(key_of[j], 'iterations', 3)):(both(key_of[j], 'iterations', 4)) \
          with linespoints ls of_style[j] dt 2 title name[j] . ', one step', \
