@@ -32,7 +32,7 @@ do for [power = 5:6] {
     set ytics (0.5, 0.7, 1, 2, 5)
     set title '(c) energy that is left'
     set ylabel 'of that at the start'
-    set key top right noreverse Right
+    set key at graph 0.97,0.97 right top Right noreverse
     plot for [k=1:4] file using (of(word(solvers, k), E, 3)):(of(word(solvers, k), E, 6)) \
         with linespoints ls style(k) notitle, \
         file using (of('vbd', E, 3)):(of('vbd', E, 7)) with lines lc rgb 'gray50' dt 3 title 'implicit Euler, solved'

@@ -1,7 +1,7 @@
 load style
 set output out . '/rivals-ratio.png'
 set terminal pngcairo size 1400,680 font 'DejaVu Sans,14'
-set multiplot layout 1,2 margins 0.075,0.985,0.25,0.92 spacing 0.085,0.1
+set multiplot layout 1,2 margins 0.075,0.97,0.25,0.92 spacing 0.085,0.1
 of(s, E, c) = (strcol(1) eq s && column(2) == E) ? column(c) : NaN
 array key_of[7] = ['vbd none', 'vbd anderson', 'root', 'six none', 'six anderson', 'exact', 'newton']
 array name[7] = ['VBD', 'VBD, Anderson', 'XPBD √(2Ψ), to its floor', 'six strains', 'six strains, Anderson', \
