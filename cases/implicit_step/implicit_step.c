@@ -25,7 +25,8 @@ static const pbd_param params[] = {
      "start=swing: since rest, rounded to whole steps, by exact steps of the same length"},
     {"contrast_E", "", PBD_REAL, "1", 1e-9, 1e9, 0, NULL, "modulus of one half over that of the other"},
     {"contrast_density", "", PBD_REAL, "1", 1e-9, 1e9, 0, NULL, "density, likewise"},
-    {"contrast_at", "", PBD_CHOICE, "tip", 0, 0, 0, halves, "which half has the modulus E and density times these"},
+    {"contrast_at", "", PBD_CHOICE, "tip", 0, 0, 0, halves,
+     "contrast_E!=1 or contrast_density!=1: which half has E and density times these"},
     {0}};
 
 typedef struct step_detail {
