@@ -4,7 +4,7 @@ set terminal pngcairo size 1400,1180 font 'DejaVu Sans,14'
 set multiplot layout 2,2 margins 0.075,0.985,0.155,0.955 spacing 0.085,0.13
 of(s, half, c) = (strcol(1) eq s && strcol(2) eq half) ? column(c) : NaN
 array key_of[8] = ['vbd adaptive none', 'vbd inertia none', 'vbd inertia anderson', 'root', 'six none', 'six anderson', 'global', 'newton']
-array name[8] = ['VBD', 'VBD, from inertia', 'VBD, from inertia, Anderson', 'XPBD √(2Ψ), to its floor', 'six strains', \
+array name[8] = ['VBD, adaptive guess', 'VBD, from inertia', 'VBD, from inertia, Anderson', 'XPBD √(2Ψ), to its floor', 'six strains', \
                  'six strains, Anderson', 'six strains, exact solve', 'quasi-Newton']
 array of_style[8] = [5, 1, 11, 2, 4, 14, 6, 3]
 set style line 11 linecolor rgb '#1b3a6b' linewidth 2 dashtype 3 pointtype 6 pointsize 0.9
