@@ -136,6 +136,22 @@ static void test_vbd_ends_there(void **unused) {
     }
 }
 
+/* A root of ten times the modulus and a fifth of the density is a tip of a tenth and five times. */
+static void test_halves(void **unused) {
+    (void)unused;
+    json_t *root = run_step("vbd", (const char *const[]){"dt=0.005", "iterations=2", "contrast_E=10",
+                                                         "contrast_density=0.2", "contrast_at=root", NULL});
+    json_t *tip = run_step("vbd", (const char *const[]){"dt=0.005", "iterations=2", "E=1e6", "density=20",
+                                                        "contrast_E=0.1", "contrast_density=5", NULL});
+    json_t *swapped = run_step(
+        "vbd", (const char *const[]){"dt=0.005", "iterations=2", "contrast_E=10", "contrast_density=0.2", NULL});
+    check_near("stiff root", metric_in(root, "step_norm") / metric_in(tip, "step_norm"), 1, 1e-12);
+    assert_true(fabs(metric_in(swapped, "step_norm") / metric_in(tip, "step_norm") - 1) > 0.01);
+    json_decref(root);
+    json_decref(tip);
+    json_decref(swapped);
+}
+
 /* Finite elements with lumped masses, whose code is their own, take the same step, by every law. */
 static void test_finite_elements_end_there(void **unused) {
     (void)unused;
@@ -155,6 +171,7 @@ int main(void) {
         cmocka_unit_test(test_gradient),
         cmocka_unit_test(test_minimiser),
         cmocka_unit_test(test_vbd_ends_there),
+        cmocka_unit_test(test_halves),
         cmocka_unit_test(test_finite_elements_end_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

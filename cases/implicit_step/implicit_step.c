@@ -12,6 +12,7 @@
 #include "methods/physics/parts/step_function.h"
 
 static const char *const starts[] = {"rest", "swing", NULL};
+static const char *const halves[] = {"tip", "root", NULL};
 
 static const pbd_param params[] = {
     PBD_BOX_PARAMS("1e5", "0.3", "100", "macklin_neo_hookean", "1", "0.2", "2"),
@@ -22,8 +23,10 @@ static const pbd_param params[] = {
      "where the step starts: undeformed and at rest, or in the swing that begins so"},
     {"swing_time", "s", PBD_REAL, "0.1", 0, 1e3, PBD_OPEN_MIN, NULL,
      "start=swing: since rest, rounded to whole steps, by exact steps of the same length"},
-    {"contrast_E", "", PBD_REAL, "1", 1e-9, 1e9, 0, NULL, "modulus of the half at the tip over that at the root"},
+    {"contrast_E", "", PBD_REAL, "1", 1e-9, 1e9, 0, NULL, "modulus of one half over that of the other"},
     {"contrast_density", "", PBD_REAL, "1", 1e-9, 1e9, 0, NULL, "density, likewise"},
+    {"contrast_at", "", PBD_CHOICE, "tip", 0, 0, 0, halves,
+     "contrast_E!=1 or contrast_density!=1: which half has E and density times these"},
     {0}};
 
 typedef struct step_detail {
@@ -48,9 +51,10 @@ static void free_detail(void *detail) {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* The half at the tip of the second material, and masses by the tetrahedra: a quarter of each to a corner. */
+/* One half of the second material, and masses by the tetrahedra: a quarter of each to a corner. */
 static pbd_status split(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
     const double E = pbd_real(values, "contrast_E"), density = pbd_real(values, "contrast_density");
+    const bool tip = pbd_choice(values, "contrast_at") == 0;
     const double *x = scene->particles.positions;
     if (E != 1 || density != 1) {
         scene->materials = 2;
@@ -61,7 +65,7 @@ static pbd_status split(const pbd_values *values, const beam_size *size, pbd_sce
         for (size_t e = 0; e < scene->tets.count; e++) {
             double middle = 0;
             for (int c = 0; c < 4; c++) middle += x[3 * scene->tets.corner[4 * e + (size_t)c]] / 4;
-            scene->tets.material[e] = middle > size->length / 2;
+            scene->tets.material[e] = (middle > size->length / 2) == tip;
         }
     }
     for (size_t i = 0; i < scene->particles.count; i++) scene->particles.masses[i] = 0;

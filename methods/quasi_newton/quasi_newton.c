@@ -172,7 +172,10 @@ static void keep_pair(quasi_newton *q) {
     const size_t p = q->pairs == 0 ? 0 : (q->newest + 1) % window;
     double *s = q->moved + n * p, *t = q->turned + n * p;
     for (size_t i = 0; i < n; i++) s[i] = q->trial[i] - q->at[i], t[i] = q->next[i] - q->gradient[i];
-    if (!(dot(s, t, n) > 1e-12 * sqrt(dot(s, s, n) * dot(t, t, n)))) return; /* no curvature to learn from */
+    if (!(dot(s, t, n) > 1e-12 * sqrt(dot(s, s, n) * dot(t, t, n)))) { /* no curvature to learn from */
+        if (q->pairs == window) q->pairs--;                            /* this was written over the oldest */
+        return;
+    }
     q->newest = p;
     if (q->pairs < window) q->pairs++;
 }

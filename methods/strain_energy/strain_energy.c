@@ -7,8 +7,10 @@
 
 #include "harness/exec/arena.h"
 #include "methods/physics/matter/energy_material.h"
+#include "methods/physics/parts/acceleration.h"
 #include "methods/physics/parts/element_solver.h"
 #include "methods/physics/space/element_shape.h"
+#include "methods/strain_energy/global_solve.h"
 #include "methods/strain_energy/strain_energy_kernels.h"
 
 #define FORM(REAL, INTEGER, CHOICE)                                                                                  \
@@ -16,9 +18,12 @@
         form, "xpbd_root", (pbd, xpbd, xpbd_root, six_strains, two_constraints),                                     \
         "C = V psi without compliance; XPBD with C = psi, alpha = 1 as printed; XPBD with C = sqrt(2 psi), alpha = " \
         "1/V; XPBD of Green's six strains (material=stvk); of |F| and J (material=macklin_neo_hookean)")             \
-    CHOICE(constraint_order, "both", (dh, hd, both), "form=two_constraints: |F| then J; J then |F|; both at once")
+    CHOICE(constraint_order, "both", (dh, hd, both), "form=two_constraints: |F| then J; J then |F|; both at once")   \
+    CHOICE(solve, "local", (local, global),                                                                          \
+           "an iteration: a sweep over the constraints; one exact solve of their linearised system, on the host")
 #define SOLVER(REAL, INTEGER, CHOICE) ELEMENT_SOLVER_PARAMS_WITH(POSITION_PARAMS_AUTO, REAL, INTEGER, CHOICE)
-static const pbd_param params[] = {PBD_ROWS(FORM) PBD_ROWS(SOLVER) PBD_ROWS(CONTACT_PARAMS) PBD_ROWS(ENERGY_PARAMS){0}};
+static const pbd_param params[] = {PBD_ROWS(FORM) PBD_ROWS(SOLVER) PBD_ROWS(ACCELERATION_PARAMS)
+                                       PBD_ROWS(CONTACT_PARAMS) PBD_ROWS(ENERGY_PARAMS){0}};
 
 typedef struct strain_energy {
     element_solver solver;                        /* first */
@@ -29,7 +34,11 @@ typedef struct strain_energy {
     size_t components; /* multipliers of an element where there are several; 0: one or none */
     int constraint_order;
     energy_samples samples;
+    acceleration faster;
+    bool global;
+    global_solve all;                          /* of solve=global */
     real *multiplier, *plastic, *idle, *lying; /* device; NULL if unused */
+    real *gradient, *left;                     /* device, solve=global: row_args */
 } strain_energy;
 
 static size_t multipliers_of(const strain_energy *s) {
@@ -43,8 +52,11 @@ static size_t arrays_of(const void *state, device_array *row) {
     const device_array rows[] = {DEVICE_ARRAY(s->idle, IDLE_SUMS * (n / IDLE_BLOCK + 1)),
                                  DEVICE_ARRAY(s->multiplier, multipliers_of(s)),
                                  DEVICE_SAVED(s->plastic, s->yields ? PLASTIC_ENTRIES * n : 0),
-                                 DEVICE_ARRAY(s->lying, fibres > 1 ? 2 * (fibres - 1) * n : 0)};
-    return DEVICE_ROWS(row, rows);
+                                 DEVICE_ARRAY(s->lying, fibres > 1 ? 2 * (fibres - 1) * n : 0),
+                                 DEVICE_ARRAY(s->gradient, s->global ? 12 * multipliers_of(s) : 0),
+                                 DEVICE_ARRAY(s->left, s->global ? multipliers_of(s) : 0)};
+    const size_t count = DEVICE_ROWS(row, rows);
+    return count + acceleration_arrays(&s->faster, row + count);
 }
 
 /* The second and third fibre in the frames of triangles: the first is their first axis (element_shape.h). */
@@ -117,9 +129,76 @@ static pbd_status begin(void *state, stepper *run) {
     return s->multiplier ? PBD_RUN(run->exec, clear_reals, multipliers_of(s), &clear) : pbd_ok();
 }
 
+/* ---- One solve of all constraints -------------------------------------------------------------------------------- */
+
+static pbd_status store_rows(const strain_energy *s) {
+    pbd_exec *exec = s->solver.position.run.exec;
+    for (size_t k = 0; k < s->solver.spans; k++) {
+        const element_batch *span = &s->solver.span[k];
+        real *gradient = s->gradient + span->first, *left = s->left + span->first;
+        const row_args rows = {args_from(s, span->first, span->material), gradient, left};
+        const vector_row_args vectors = {vectors_from(s, span->first, span->material), gradient, left};
+        PBD_TRY(s->components > 0 ? PBD_RUN(exec, store_vector_rows, span->count, &vectors)
+                                  : PBD_RUN(exec, store_tet_rows, span->count, &rows));
+    }
+    return pbd_ok();
+}
+
+/* The inverses of the compliances of the step, in units of `unit` as those are. */
+static pbd_status stiffen(strain_energy *s) {
+    const size_t n = s->solver.elements, components = s->all.components;
+    pbd_arena a PBD_ARENA;
+    double *size = pbd_new(&a, double, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(device_rows_read(s->solver.position.run.exec, s->solver.size, n, 1, 1, NULL, NULL, size));
+    for (size_t k = 0; k < s->solver.spans; k++) {
+        const element_batch *span = &s->solver.span[k];
+        const energy_material *m = &s->material[span->material];
+        const double mu = (double)m->law.mu, lambda = (double)m->law.lambda;
+        for (size_t i = 0; i < components * components; i++) {
+            const size_t row = i / components, column = i % components;
+            double each = row == column ? 1 : 0;
+            if (components == VECTOR_PAIR && row == column) each = row == 0 ? mu : lambda + mu;
+            if (components == VECTOR_STRAINS) each = 2 * mu * each + (row < 3 && column < 3 ? lambda : 0);
+            for (size_t e = span->first; e < span->first + span->count; e++)
+                s->all.stiff[i * n + e] = each * size[e] / (double)s->compliance[span->material];
+        }
+    }
+    return pbd_ok();
+}
+
+static pbd_status upload_doubles(pbd_exec *exec, const double *from, size_t count, real *to) {
+    pbd_arena a PBD_ARENA;
+    real *host = pbd_new(&a, real, count);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < count; i++) host[i] = (real)from[i];
+    return pbd_upload(exec, to, host, count * sizeof *host);
+}
+
+static pbd_status solve_all(strain_energy *s) {
+    pbd_exec *exec = s->solver.position.run.exec;
+    global_solve *g = &s->all;
+    const size_t rows = multipliers_of(s), particles = s->solver.position.particles;
+    real *p = s->solver.position.p;
+    PBD_TRY(store_rows(s));
+    PBD_TRY(device_rows_read(exec, s->gradient, 12 * rows, 1, 1, NULL, NULL, g->gradient));
+    PBD_TRY(device_rows_read(exec, s->left, rows, 1, 1, NULL, NULL, g->left));
+    PBD_TRY(device_rows_read(exec, s->multiplier, rows, 1, 1, NULL, NULL, g->multiplier));
+    PBD_TRY(device_rows_read(exec, p, particles, 4, 4, NULL, NULL, g->position));
+    PBD_TRY(global_solve_once(g));
+    pbd_count(s->solver.position.run.recorder, "factorisations", 1);
+    pbd_count(s->solver.position.run.recorder, "constraint_solves", s->solver.elements);
+    PBD_TRY(upload_doubles(exec, g->multiplier, rows, s->multiplier));
+    return upload_doubles(exec, g->position, 4 * particles, p);
+}
+
 static pbd_status sweep(void *state, stepper *run) {
-    (void)run;
-    return element_solver_sweep(state, project, state);
+    strain_energy *s = state;
+    real *p = s->solver.position.p;
+    if (run->done == 0) PBD_TRY(acceleration_begin(&s->faster, p, s->multiplier)); /* of the predicted positions */
+    if (run->done == 0 && s->global) PBD_TRY(stiffen(s));
+    PBD_TRY(s->global ? solve_all(s) : element_solver_sweep(&s->solver, project, s));
+    return acceleration_sweep(&s->faster, p, NULL, NULL);
 }
 
 static pbd_status end(void *state, stepper *run) {
@@ -226,6 +305,58 @@ static pbd_status make_materials(strain_energy *s, const pbd_scene *scene, const
     return pbd_ok();
 }
 
+/* For its norms a multiplier of C is as long as the move by it: C changes by about 1 where an element's edge does by
+ * itself, so it moves a corner by its inverse mass over the edge. */
+static pbd_status make_faster(strain_energy *s, const pbd_scene *scene, const pbd_values *values) {
+    const acceleration_settings set = acceleration_settings_read(values);
+    position_solver *of = &s->solver.position;
+    double mass = 0;
+    for (size_t i = 0; i < scene->particles.count; i++) mass += scene->particles.masses[i];
+    PBD_TRY(acceleration_check(set, scene->colliders.count > 0 || of->contact.pairs));
+    acceleration_create(&s->faster, set, of->particles, of->run.exec, of->run.recorder);
+    acceleration_join(&s->faster, multipliers_of(s), (double)scene->particles.count / (mass * s->solver.edge));
+    of->run.repeats = set.acceleration == acceleration_none && !s->global;
+    return pbd_ok();
+}
+
+static pbd_status check_global(const strain_energy *s, const pbd_scene *scene) {
+    const int form = s->material->form;
+    if (sizeof(real) < sizeof(double))
+        return pbd_error(PBD_NOT_SUPPORTED, "solve=global is in f64: set -p f64, or solve=local");
+    if (s->solver.corners != 4)
+        return pbd_error(PBD_NOT_SUPPORTED, "solve=global is for tetrahedra: this scene has triangles");
+    if (form == ENERGY_PBD || form == ENERGY_XPBD)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "solve=global is for form=xpbd_root, six_strains or two_constraints: form=%s has no "
+                         "compliance of its energy",
+                         form == ENERGY_PBD ? "pbd" : "xpbd");
+    if (form == ENERGY_TWO_CONSTRAINTS && s->constraint_order != VECTOR_BOTH)
+        return pbd_error(PBD_NOT_SUPPORTED, "solve=global solves all constraints at once: set constraint_order=both");
+    if (s->solver.jacobi) return pbd_error(PBD_NOT_SUPPORTED, "solve=global has no sweeps: leave out solver=jacobi");
+    if (scene->colliders.count > 0 || s->solver.position.contact.pairs)
+        return pbd_error(PBD_NOT_SUPPORTED, "solve=global has no contact, and this scene has: set solve=local");
+    return pbd_ok();
+}
+
+static pbd_status make_global(strain_energy *s, const pbd_scene *scene) {
+    const size_t n = s->solver.elements, particles = s->solver.position.particles;
+    const element_solver *of = &s->solver;
+    pbd_arena a PBD_ARENA;
+    uint32_t *corner = pbd_new(&a, uint32_t, 4 * n);
+    double *position = pbd_new(&a, double, 4 * particles);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(check_global(s, scene));
+    PBD_TRY(pbd_download(of->position.run.exec, corner, of->corner, 4 * n * sizeof *corner));
+    PBD_TRY(device_rows_read(of->position.run.exec, of->position.p, particles, 4, 4, NULL, NULL, position));
+    return global_solve_create(particles, n, s->components > 0 ? s->components : 1, corner, position, &s->all);
+}
+
+static void destroy(void *state) {
+    strain_energy *s = state;
+    if (s) global_solve_free(&s->all);
+    element_solver_destroy(s);
+}
+
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     static const step_part own = {
@@ -236,6 +367,9 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     PBD_TRY(element_solver_create(&s->solver, "strain_energy", &own, scene, element_settings_read(values),
                                   contact_settings_read(values), exec, recorder));
     PBD_TRY(make_materials(s, scene, values));
+    s->global = pbd_choice(values, "solve") == 1;
+    if (s->global) PBD_TRY(make_global(s, scene));
+    PBD_TRY(make_faster(s, scene, values));
     PBD_TRY(position_allocate(&s->solver.position));
     return s->lying ? upload_fibres(s, scene) : pbd_ok();
 }
@@ -251,5 +385,7 @@ const pbd_method PBD_NAME(strain_energy) = {
     .residual = ENERGY_RESIDUAL,
     .unconverged = "form=pbd or " STEPPER_SMALL_STEPS ": " STEPPER_UNCONVERGED,
     .choose = position_choose_dt,
-    ELEMENT_SOLVER_SLOTS,
+    .needs = PBD_NEEDS_TETS_OR_TRIANGLES,
+    .destroy = destroy,
+    POSITION_SLOTS,
 };

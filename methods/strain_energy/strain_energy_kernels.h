@@ -84,6 +84,31 @@ PBD_BATCH_OF(store_triangle_impulses, energy_args, first, count, (24 + 8) * size
     store_impulses(a, 3, first, count);
 }
 
+/* ---- Rows of the system of all constraints --------------------------------------------------------------------------
+ */
+
+/* Entry k of element e is at [e + k * stride] (global_solve.h). */
+typedef struct row_args {
+    energy_args energy;
+    real *gradient, *left; /* of C by the corners, 12 by element; C + alpha lambda */
+} row_args;
+
+/* C = sqrt(2 psi). Without energy C has no gradient, and its multiplier stays. */
+PBD_BATCH_OF(store_tet_rows, row_args, first, count, (28 + 14) * sizeof(real) + 16, 270) {
+    element e;
+    vvec3 gradient[4];
+    const energy_args *of = &a->energy;
+    const vreal none = vreal_set(0);
+    element_load(&of->view, 4, first, count, &e);
+    const vstressed s = element_stress(of, element_deformation_gradient(&e, 4), first, count);
+    element_gradients(&e, 4, s.p, gradient);
+    const vreal c = vreal_sqrt(vreal_where(s.psi < 0, none, 2 * s.psi)), each = vreal_where(c == 0, none, 1 / c);
+    const vreal left = energy_residual((int)of->form, of->compliance, s.psi, batch_load(of->view.size, first, count),
+                                       batch_load(of->multiplier, first, count));
+    batch_store(a->left, first, count, vreal_where(c == 0, none, left));
+    vector_store_gradient(&of->view, a->gradient, 0, first, count, each, gradient);
+}
+
 /* ---- Plastic flow ------------------------------------------------------------------------------------------------ */
 
 typedef struct flow_args {

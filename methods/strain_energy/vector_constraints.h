@@ -237,6 +237,58 @@ PBD_BATCH_OF(store_vector_impulses, vector_args, first, count, (32 + 11 + 2 * VE
     element_store_impulse(&a->view, 4, first, count, vreal_set(1), gradient);
 }
 
+/* Rows of the system of all constraints: entry k of element e at [e + k * stride] (global_solve.h). */
+typedef struct vector_row_args {
+    vector_args of;
+    real *gradient, *left; /* 12 and 1 by element and component */
+} vector_row_args;
+
+PBD_FN void vector_store_gradient(const element_view *v, real *out, int component, size_t first, int count, vreal scale,
+                                  const vvec3 gradient[4]) {
+    for (int c = 0; c < 4; c++) {
+        real *to = out + (size_t)(12 * component + 3 * c) * v->stride;
+        batch_store(to, first, count, scale * gradient[c].x);
+        batch_store(to + v->stride, first, count, scale * gradient[c].y);
+        batch_store(to + 2 * v->stride, first, count, scale * gradient[c].z);
+    }
+}
+
+/* The basis of C: dC_I = tr(F B_I dF^T). */
+PBD_FN vmat3 vector_basis(int component) {
+    const real off = component < 3 ? 1 : (real)0.70710678118654752440;
+    const int row = vector_row(component), column = vector_column(component);
+    vreal b[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            b[i][j] = vreal_set((i == row && j == column) || (i == column && j == row) ? off : 0);
+    return vmat3_make(vvec3_make(b[0][0], b[1][0], b[2][0]), vvec3_make(b[0][1], b[1][1], b[2][1]),
+                      vvec3_make(b[0][2], b[1][2], b[2][2]));
+}
+
+PBD_BATCH_OF(store_vector_rows, vector_row_args, first, count, (32 + 13 * VECTOR_STRAINS) * sizeof(real) + 16, 900) {
+    const vector_args *of = &a->of;
+    element e;
+    vvec3 gradient[4];
+    vreal lambda[VECTOR_STRAINS], left[VECTOR_STRAINS];
+    element_load(&of->view, 4, first, count, &e);
+    const vmat3 f = element_deformation_gradient(&e, 4);
+    const vreal size = batch_load(of->view.size, first, count);
+    for (int k = 0; k < (int)of->components; k++) lambda[k] = element_entry(&of->view, of->multiplier, k, first, count);
+    if (of->components == VECTOR_STRAINS) vector_strain_residual(of, f, of->compliance / size, lambda, left);
+    for (int k = 0; k < (int)of->components; k++) {
+        if (of->components == VECTOR_PAIR) {
+            const vector_part c = vector_part_of(of, k, f, size);
+            element_gradients(&e, 4, c.p, gradient);
+            left[k] = c.value + c.alpha * lambda[k];
+        } else {
+            element_gradients(&e, 4, vmat3_mul(f, vector_basis(k)), gradient);
+            left[k] = -left[k];
+        }
+        batch_store(a->left + (size_t)k * of->view.stride, first, count, left[k]);
+        vector_store_gradient(&of->view, a->gradient, k, first, count, vreal_set(1), gradient);
+    }
+}
+
 enum { VECTOR_BLOCK = 256 };
 
 /* Sum of |C + alpha lambda|^2 over a block of tetrahedra. */

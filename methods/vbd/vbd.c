@@ -130,7 +130,7 @@ static pbd_status begin(void *state, stepper *run) {
                                  .inverse_square = (real)(1 / (run->dt * run->dt)),
                                  .guess = (real_bits)s->set.guess};
     PBD_TRY(PBD_RUN(run->exec, vbd_begin, s->position.particles, &args));
-    return acceleration_begin(&s->faster, s->position.p);
+    return acceleration_begin(&s->faster, s->position.p, NULL);
 }
 
 /* Fisher and Yates, by the number of the sweep: the same in every run. */
@@ -332,12 +332,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     pbd_scene loaded;
     PBD_TRY(surface_load_of_tets(scene, &a, &loaded));
     PBD_TRY(position_create(&s->position, &own, &loaded, NULL, NULL, contact_settings_read(values), exec, recorder));
-    const bool touches = scene->colliders.count > 0 || s->position.contact.pairs;
-    if (faster.acceleration != acceleration_none && touches)
-        return pbd_error(PBD_NOT_SUPPORTED,
-                         "acceleration=%s would move particles back into what they touch: this "
-                         "scene has contact, set acceleration=none",
-                         faster.acceleration == acceleration_chebyshev ? "chebyshev" : "anderson");
+    PBD_TRY(acceleration_check(faster, scene->colliders.count > 0 || s->position.contact.pairs));
     s->position.run.repeats = faster.acceleration == acceleration_none && s->set.order != order_shuffled;
     PBD_TRY(make_tables(s, scene, &a, &tables));
     PBD_TRY(position_allocate(&s->position));

@@ -4,9 +4,22 @@
 
 #include "methods/physics/parts/acceleration_kernels.h"
 
+pbd_status acceleration_check(acceleration_settings set, bool touches) {
+    if (set.acceleration == acceleration_none || !touches) return pbd_ok();
+    return pbd_error(PBD_NOT_SUPPORTED,
+                     "acceleration=%s would move particles back into what they touch: this "
+                     "scene has contact, set acceleration=none",
+                     set.acceleration == acceleration_chebyshev ? "chebyshev" : "anderson");
+}
+
 void acceleration_create(acceleration *a, acceleration_settings set, size_t particles, pbd_exec *exec,
                          pbd_recorder *recorder) {
-    *a = (acceleration){.set = set, .exec = exec, .recorder = recorder, .count = 4 * particles};
+    *a = (acceleration){.set = set, .exec = exec, .recorder = recorder, .rows = 4 * particles, .count = 4 * particles};
+}
+
+void acceleration_join(acceleration *a, size_t count, double scale) {
+    a->count = a->rows + count;
+    a->scale = scale;
 }
 
 static size_t blocks_of(const acceleration *a) { return (a->count + ACCELERATION_BLOCK - 1) / ACCELERATION_BLOCK; }
@@ -27,6 +40,7 @@ size_t acceleration_arrays(const acceleration *a, device_array *row) {
 
 static accelerate_args args_of(const acceleration *a, real *rows) {
     return (accelerate_args){.x = rows,
+                             .joined = a->joined,
                              .old = a->old,
                              .older = a->older,
                              .plain = a->plain,
@@ -34,11 +48,14 @@ static accelerate_args args_of(const acceleration *a, real *rows) {
                              .force_step = a->force_step,
                              .sweep_step = a->sweep_step,
                              .sums = a->sums,
-                             .count = a->count};
+                             .count = a->count,
+                             .rows = a->rows,
+                             .scale = (real)a->scale};
 }
 
-pbd_status acceleration_begin(acceleration *a, const real *rows) {
+pbd_status acceleration_begin(acceleration *a, const real *rows, real *joined) {
     if (a->set.acceleration == acceleration_none) return pbd_ok();
+    a->joined = joined;
     a->sweeps = 0;
     a->off = false;
     a->held = 0;

@@ -6,6 +6,9 @@
  *     anderson   x_k = s_k - sum_j t_j (s_j - s_(j-1)), with the t that minimise |f_k - sum_j t_j (f_j - f_(j-1))|,
  *                f_k = s_k - x_(k-1) (Walker and Ni 2011)
  *
+ * A solver whose sweep also changes other numbers, as the multipliers of XPBD, joins them to the rows: both get the
+ * same weights.
+ *
  * Each time step starts afresh. Where the solver has a function to minimise, a combination that raises it is not taken:
  * Chebyshev then stops for the rest of the step, Anderson forgets the earlier sweeps. */
 #ifndef PBD_ACCELERATION_H
@@ -14,7 +17,8 @@
 #include "methods/params.h"
 #include "methods/physics/device/device_state.h"
 
-PBD_PRECISE(acceleration_create, acceleration_arrays, acceleration_begin, acceleration_sweep)
+PBD_PRECISE(acceleration_check, acceleration_create, acceleration_join, acceleration_arrays, acceleration_begin,
+            acceleration_sweep)
 
 #define ACCELERATION_PARAMS(REAL, INTEGER, CHOICE)                                                             \
     CHOICE(acceleration, "none", (none, chebyshev, anderson), "extrapolation of whole sweeps")                 \
@@ -32,21 +36,28 @@ typedef struct acceleration {
     acceleration_settings set;
     pbd_exec *exec;
     pbd_recorder *recorder;
-    size_t count; /* reals: 4 by row */
-    long sweeps;  /* of the running step */
-    bool off;     /* for the rest of the step */
+    size_t rows, count; /* reals of the rows, 4 by row; with those that are joined */
+    real *joined;       /* device, of the solver; NULL: none */
+    double scale;       /* of the joined reals in norms, m by their unit */
+    long sweeps;        /* of the running step */
+    bool off;           /* for the rest of the step */
     double rho, omega, changed, energy;
     int held; /* differences in the window */
     /* Device: rows before the last sweep, before the one before, after it; Anderson's f and differences. */
     real *old, *older, *plain, *force, *force_step, *sweep_step, *sums;
 } acceleration;
 
+/* PBD_NOT_SUPPORTED with contact or colliders (`touches`): an extrapolation moves particles back into what they touch.
+ */
+pbd_status acceleration_check(acceleration_settings set, bool touches);
 /* rows: of 4 reals, `particles` of them. */
 void acceleration_create(acceleration *a, acceleration_settings set, size_t particles, pbd_exec *exec,
                          pbd_recorder *recorder);
+/* Before the arrays are allocated: `count` further reals; scale as above. */
+void acceleration_join(acceleration *a, size_t count, double scale);
 size_t acceleration_arrays(const acceleration *a, device_array *row);
-/* Before the first sweep of a step. */
-pbd_status acceleration_begin(acceleration *a, const real *rows);
+/* Before the first sweep of a step. joined: replaced by each sweep as rows are; NULL: none. */
+pbd_status acceleration_begin(acceleration *a, const real *rows, real *joined);
 /* After each sweep: rows hold its result and are replaced. energy NULL: nothing to minimise. */
 pbd_status acceleration_sweep(acceleration *a, real *rows, acceleration_energy energy, void *self);
 

@@ -7,38 +7,48 @@
 enum { ACCELERATION_BLOCK = 1024, ACCELERATION_WINDOW = 8, ACCELERATION_SUMS = 2 * ACCELERATION_WINDOW };
 
 typedef struct accelerate_args {
-    real *x; /* after the sweep; becomes the combination */
+    real *x;      /* after the sweep; becomes the combination */
+    real *joined; /* further reals, after those of x in all arrays below */
     real *old, *older, *plain, *force;
-    real *force_step, *sweep_step; /* ACCELERATION_WINDOW x count */
-    real *sums;                    /* by block: ACCELERATION_SUMS */
-    size_t count, slot, held;
+    real *force_step, *sweep_step;    /* ACCELERATION_WINDOW x count */
+    real *sums;                       /* by block: ACCELERATION_SUMS */
+    size_t count, rows, slot, held;   /* rows: reals of x */
     real weight[ACCELERATION_WINDOW]; /* Anderson's t; Chebyshev's w first */
+    real scale;                       /* of the joined reals in norms and products */
 } accelerate_args;
 
-/* The start of a step: no sweep yet. */
-PBD_ITEM(accelerate_start, accelerate_args, i, 3 * sizeof(real), 0) { a->old[i] = a->older[i] = a->x[i]; }
+PBD_FN real *accelerate_at(const accelerate_args *a, size_t i) {
+    return i < a->rows ? a->x + i : a->joined + (i - a->rows);
+}
+PBD_FN real accelerate_scale(const accelerate_args *a, size_t i) { return i < a->rows ? 1 : a->scale; }
 
-PBD_ITEM(accelerate_back, accelerate_args, i, 3 * sizeof(real), 0) { a->x[i] = a->old[i] = a->plain[i]; }
+/* The start of a step: no sweep yet. */
+PBD_ITEM(accelerate_start, accelerate_args, i, 3 * sizeof(real), 0) { a->old[i] = a->older[i] = *accelerate_at(a, i); }
+
+PBD_ITEM(accelerate_back, accelerate_args, i, 3 * sizeof(real), 0) { *accelerate_at(a, i) = a->old[i] = a->plain[i]; }
 
 /* Sum of |s_k - x_(k-1)|^2 by block. */
 PBD_ITEM(accelerate_change, accelerate_args, b, 2 * ACCELERATION_BLOCK * sizeof(real), 3 * ACCELERATION_BLOCK) {
     const size_t begin = b * ACCELERATION_BLOCK;
     const size_t end = begin + ACCELERATION_BLOCK < a->count ? begin + ACCELERATION_BLOCK : a->count;
     real sum = 0;
-    for (size_t i = begin; i < end; i++) sum += (a->x[i] - a->old[i]) * (a->x[i] - a->old[i]);
+    for (size_t i = begin; i < end; i++) {
+        const real change = accelerate_scale(a, i) * (*accelerate_at(a, i) - a->old[i]);
+        sum += change * change;
+    }
     a->sums[b] = sum;
 }
 
 PBD_ITEM(accelerate_chebyshev, accelerate_args, i, 7 * sizeof(real), 3) {
-    const real plain = a->x[i], next = a->weight[0] * (plain - a->older[i]) + a->older[i];
+    const real plain = *accelerate_at(a, i), next = a->weight[0] * (plain - a->older[i]) + a->older[i];
     a->plain[i] = plain;
     a->older[i] = a->old[i];
-    a->old[i] = a->x[i] = next;
+    a->old[i] = *accelerate_at(a, i) = next;
 }
 
 /* f of this sweep, and what it and the sweep changed since the last; `plain` is the last sweep's result. */
 PBD_ITEM(accelerate_push, accelerate_args, i, 8 * sizeof(real), 3) {
-    const real plain = a->x[i], force = plain - a->old[i];
+    const real plain = *accelerate_at(a, i), force = accelerate_scale(a, i) * (plain - a->old[i]);
     a->force_step[a->slot * a->count + i] = force - a->force[i];
     a->sweep_step[a->slot * a->count + i] = plain - a->plain[i];
     a->force[i] = force;
@@ -64,9 +74,9 @@ PBD_ITEM(accelerate_products, accelerate_args, b, 10 * ACCELERATION_BLOCK * size
 }
 
 PBD_ITEM(accelerate_combine, accelerate_args, i, (2 + ACCELERATION_WINDOW) * sizeof(real), 2 * ACCELERATION_WINDOW) {
-    real x = a->x[i];
+    real x = *accelerate_at(a, i);
     for (size_t j = 0; j < a->held; j++) x -= a->weight[j] * a->sweep_step[j * a->count + i];
-    a->old[i] = a->x[i] = x;
+    a->old[i] = *accelerate_at(a, i) = x;
 }
 
 #endif
