@@ -58,6 +58,8 @@ static void test_values_by_hand(void **state) {
               (double[10]){16.0 / 7 + 23.0 / 6, 0, 0, 0, 8.0 / 7 + 23.0 / 3, 0, 0, 0, 8.0 / 7 + 23.0 / 3, psi});
     /* mu = 1, l = 5, J = 2: P = F + (5 (J - 1) - 1) cof F, psi = 3/2 - 1 + 5/2. */
     check_row("macklin_neo_hookean", "2,0,0,0,1,0,0,0,1\n", (double[10]){6, 0, 0, 0, 9, 0, 0, 0, 9, 3});
+    /* s = t - 0.3/t with t = (2, 1, 1/2): P = 2 (s - 1) + 12 (s - t), psi = |s - 1|^2 + 6 |s - t|^2. */
+    check_row("projective", "1.85,0,0,0,0.7,0,0,0,-0.1\n", (double[10]){-0.1, 0, 0, 0, -4.2, 0, 0, 0, -9.4, 4.8575});
 }
 
 static void test_one_line_for_one_line(void **state) {

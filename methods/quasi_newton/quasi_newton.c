@@ -12,6 +12,7 @@
 #include "methods/params.h"
 #include "methods/physics/device/device_state.h"
 #include "methods/physics/parts/step_function.h"
+#include "methods/physics/parts/step_matrix.h"
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                                          \
     INTEGER(iterations, "10", 1, 100000, "of descent in a substep")                                            \
@@ -31,13 +32,11 @@ typedef struct quasi_newton {
     size_t dofs;
     double gravity[3];
     double *forces;          /* particles x 3, N; NULL: none */
-    pbd_sparse matrix;       /* A, one unknown for each free particle */
-    pbd_factors *factors;    /* of A */
-    double factored;         /* s: the step size that they are for; 0: none */
+    step_matrix matrix;      /* A */
     double *x, *v, *before;  /* dofs: m; m/s; m/s: velocities one substep earlier */
     double *at, *trial;      /* dofs, m: the iterate, and along the line */
     double *gradient, *next; /* dofs, N */
-    double *direction, *packed;
+    double *direction;
     double *moved, *turned; /* window x dofs: differences of iterates and of gradients */
     double *alpha;          /* window */
     size_t pairs, newest;
@@ -48,33 +47,21 @@ static void destroy(void *state) {
     quasi_newton *q = state;
     if (!q) return;
     step_function_free(&q->f);
-    pbd_sparse_free(&q->matrix);
-    pbd_factors_free(q->factors);
-    double *owned[] = {q->forces, q->x,         q->v,      q->before, q->at,     q->trial, q->gradient,
-                       q->next,   q->direction, q->packed, q->moved,  q->turned, q->alpha};
+    step_matrix_free(&q->matrix);
+    double *owned[] = {q->forces,   q->x,    q->v,         q->before, q->at,     q->trial,
+                       q->gradient, q->next, q->direction, q->moved,  q->turned, q->alpha};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(q);
 }
 
 static pbd_status allocate(quasi_newton *q) {
     const size_t n = q->dofs, window = (size_t)q->set.window;
-    double **wanted[] = {&q->x,        &q->v,    &q->before,    &q->at,    &q->trial,
-                         &q->gradient, &q->next, &q->direction, &q->packed};
+    double **wanted[] = {&q->x, &q->v, &q->before, &q->at, &q->trial, &q->gradient, &q->next, &q->direction};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) PBD_TRY_NEW(*wanted[i], n);
     PBD_TRY_NEW(q->moved, window * n);
     PBD_TRY_NEW(q->turned, window * n);
     PBD_TRY_NEW(q->alpha, window);
     return pbd_ok();
-}
-
-/* One unknown a particle: the other two coordinates are held as far as the pattern is concerned. */
-static pbd_status make_pattern(quasi_newton *q) {
-    bool *held;
-    PBD_TRY_NEW(held, q->dofs);
-    for (size_t i = 0; i < q->dofs; i++) held[i] = i % 3 > 0 || q->f.held[i];
-    const pbd_status status = pbd_sparse_create(q->f.particles, q->f.corner, q->f.tets, 4, held, &q->matrix);
-    free(held);
-    return status;
 }
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
@@ -96,46 +83,12 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     for (size_t i = 0; i < q->dofs && scene->particles.velocities; i++)
         q->v[i] = q->f.held[i] ? 0 : scene->particles.velocities[i];
     memcpy(q->before, q->v, q->dofs * sizeof *q->v);
-    return make_pattern(q);
-}
-
-/* ---- The constant matrix ----------------------------------------------------------------------------------------- */
-
-static pbd_status factorise(quasi_newton *q, double h) {
-    if (q->factored == h) return pbd_ok();
-    pbd_sparse_clear(&q->matrix);
-    for (size_t e = 0; e < q->f.tets; e++) {
-        const pbd_material *m = &q->f.of[q->f.material ? q->f.material[e] : 0];
-        const double mu = m->E / (2 * (1 + m->nu)), lambda = m->E * m->nu / ((1 + m->nu) * (1 - 2 * m->nu));
-        const double *g = q->f.shape + 12 * e, weight = q->f.volume[e] * (2 * mu + lambda);
-        for (int a = 0; a < 4; a++)
-            for (int b = 0; b < 4; b++) {
-                const int row = q->matrix.unknown[3 * (size_t)q->f.corner[4 * e + (size_t)a]];
-                const int column = q->matrix.unknown[3 * (size_t)q->f.corner[4 * e + (size_t)b]];
-                if (row < 0 || column < 0) continue;
-                *pbd_sparse_at(&q->matrix, row, column) +=
-                    weight * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]);
-            }
+    double weight[PBD_MOST_MATERIALS];
+    for (size_t k = 0; k < q->f.materials; k++) {
+        const double E = q->f.of[k].E, nu = q->f.of[k].nu;
+        weight[k] = E / (1 + nu) + E * nu / ((1 + nu) * (1 - 2 * nu)); /* 2 mu + lambda */
     }
-    for (size_t i = 0; i < q->f.particles; i++) {
-        const int k = q->matrix.unknown[3 * i];
-        if (k >= 0) *pbd_sparse_at(&q->matrix, k, k) += q->f.mass[i] / (h * h);
-    }
-    PBD_TRY(pbd_factors_update(&q->factors, &q->matrix));
-    pbd_count(q->recorder, "factorisations", 1);
-    q->factored = h;
-    return pbd_ok();
-}
-
-/* d = A^-1 d for rows of three. */
-static pbd_status apply_inverse(quasi_newton *q, double *d) {
-    const size_t n = (size_t)q->matrix.n;
-    for (size_t i = 0; i < q->dofs; i++)
-        if (q->matrix.unknown[i / 3 * 3] >= 0) q->packed[n * (i % 3) + (size_t)q->matrix.unknown[i / 3 * 3]] = d[i];
-    PBD_TRY(pbd_factors_solve(q->factors, q->packed, 3));
-    for (size_t i = 0; i < q->dofs; i++)
-        if (q->matrix.unknown[i / 3 * 3] >= 0) d[i] = q->packed[n * (i % 3) + (size_t)q->matrix.unknown[i / 3 * 3]];
-    return pbd_ok();
+    return step_matrix_create(scene, weight, &q->matrix);
 }
 
 /* ---- Descent ----------------------------------------------------------------------------------------------------- */
@@ -156,7 +109,7 @@ static pbd_status find_direction(quasi_newton *q) {
         q->alpha[p] = dot(s, q->direction, n) / dot(s, t, n);
         for (size_t i = 0; i < n; i++) q->direction[i] -= q->alpha[p] * t[i];
     }
-    PBD_TRY(apply_inverse(q, q->direction));
+    PBD_TRY(step_matrix_solve(&q->matrix, q->direction));
     for (size_t k = q->pairs; k-- > 0;) {
         const size_t p = (q->newest + window - k) % window;
         const double *s = q->moved + n * p, *t = q->turned + n * p;
@@ -255,7 +208,9 @@ static pbd_status minimise(quasi_newton *q, bool last) {
 static pbd_status step(void *state, double dt) {
     quasi_newton *q = state;
     const double h = dt / (double)q->set.substeps, kept = exp(-q->set.damping * h);
-    PBD_TRY(factorise(q, h));
+    bool factorised;
+    PBD_TRY(step_matrix_factorise(&q->matrix, h, &factorised));
+    pbd_count(q->recorder, "factorisations", factorised);
     for (long k = 0; k < q->set.substeps; k++) {
         step_function_begin(&q->f, h, q->x, q->v, q->gravity, q->forces);
         start_from(q, h);

@@ -12,8 +12,6 @@
 #include "methods/vbd/vbd_mesh.h"
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                                                  \
-    CHOICE(guess, "adaptive", (adaptive, inertia, previous, velocity),                                                 \
-           "where a step's sweeps begin: x + dt v + s dt^2 a with s by the last step's acceleration; s = 1; x; s = 0") \
     CHOICE(order, "forward", (forward, reversed, symmetric, shuffled),                                                 \
            "of the colours in a sweep; symmetric: every second sweep reversed; shuffled: another order in each")       \
     CHOICE(lame, "matched", (matched, raw),                                                                            \
@@ -24,12 +22,13 @@
         damping_form, "element", (element, block),                                                                     \
         "stiffness_damping>0: of the elements, or of each vertex alone, as published, which also brakes rigid motion")
 PBD_SETTINGS(vbd_settings, PARAMS)
-static const pbd_param params[] = {PBD_ROWS(PARAMS) PBD_ROWS(POSITION_PARAMS) PBD_ROWS(ACCELERATION_PARAMS)
-                                       PBD_ROWS(CONTACT_PARAMS) PBD_ROWS(LAW_JOIN_PARAMS){0}};
+static const pbd_param params[] = {PBD_ROWS(GUESS_PARAM) PBD_ROWS(PARAMS) PBD_ROWS(POSITION_PARAMS) PBD_ROWS(
+    ACCELERATION_PARAMS) PBD_ROWS(CONTACT_PARAMS) PBD_ROWS(LAW_JOIN_PARAMS){0}};
 
 typedef struct vbd {
     position_solver position; /* first: the nodes */
     vbd_settings set;
+    guess_settings guess;
     acceleration faster;
     hyperelastic law;
     double lift; /* vbd_args.lift */
@@ -120,16 +119,7 @@ static pbd_work work_of(const vbd *s, size_t vertices) {
 
 static pbd_status begin(void *state, stepper *run) {
     vbd *s = state;
-    const vbd_begin_args args = {.x = s->position.x,
-                                 .v = s->position.v,
-                                 .a = position_loads(&s->position, run),
-                                 .before = s->before,
-                                 .y = s->y,
-                                 .p = s->position.p,
-                                 .dt = (real)run->dt,
-                                 .inverse_square = (real)(1 / (run->dt * run->dt)),
-                                 .guess = (real_bits)s->set.guess};
-    PBD_TRY(PBD_RUN(run->exec, vbd_begin, s->position.particles, &args));
+    PBD_TRY(position_guess(&s->position, run, s->guess, s->before, s->y));
     return acceleration_begin(&s->faster, s->position.p, NULL);
 }
 
@@ -304,16 +294,6 @@ static pbd_status make_tables(vbd *s, const pbd_scene *scene, pbd_arena *a, vbd_
     return pbd_ok();
 }
 
-/* The velocities of the step before the first are those of the start. */
-static pbd_status copy_velocities(vbd *s) {
-    const size_t bytes = 4 * s->position.particles * sizeof(real);
-    pbd_arena a PBD_ARENA;
-    real *v = pbd_new(&a, real, 4 * s->position.particles);
-    PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(pbd_download(s->position.run.exec, v, s->position.v, bytes));
-    return pbd_upload(s->position.run.exec, s->before, v, bytes);
-}
-
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     static const step_part own = {.begin = begin, .iterate = sweep, .residual = residual, .arrays = arrays_of};
@@ -321,6 +301,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     if (!s) return pbd_no_memory();
     *state = s;
     s->set = vbd_settings_read(values);
+    s->guess = guess_settings_read(values);
     s->position = (position_solver){.name = "vbd", .set = position_settings_read(values), .guesses = true};
     s->elements = scene->tets.count;
     if (s->elements == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no tetrahedra");
@@ -340,7 +321,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     pbd_count(recorder, "particles", scene->particles.count);
     pbd_count(recorder, "elements", s->elements);
     pbd_count(recorder, "colours", (uint64_t)s->colours);
-    return copy_velocities(s);
+    return position_guess_start(&s->position, s->before);
 }
 
 const pbd_method PBD_NAME(vbd) = {

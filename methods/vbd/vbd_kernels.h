@@ -13,7 +13,7 @@
 #define PBD_VBD_KERNELS_H
 
 #include "methods/physics/device/particle_kernels.h"
-#include "methods/physics/matter/laws.h"
+#include "methods/physics/matter/block3.h"
 #include "methods/physics/space/particle_slice.h"
 
 enum { VBD_LANES = PARTICLE_SLICE, VBD_SUMS = 10, VBD_TRIES = 8 };
@@ -118,10 +118,6 @@ PBD_FN vvec3 vbd_apply(const vreal k[6], vvec3 a) {
                       k[4] * a.x + k[3] * a.y + k[2] * a.z);
 }
 
-PBD_FN void vbd_add_isotropic(vreal k[6], vreal s) {
-    for (int d = 0; d < 3; d++) k[d] += s;
-}
-
 /* macklin_neo_hookean: mu/2 tr F^T F is a quadratic form of the positions, and J is linear in those of one vertex, with
  * the gradient a = (c - b) x (d - b)/(6 V). The block is therefore exact and positive definite for every F. With
  * damping by elements the time derivative of the force is added: b' is b's displacement in the step. */
@@ -167,7 +163,7 @@ PBD_FN vbd_block vbd_macklin(const vbd_args *a, size_t place, int count, vvec3 x
         vvec3 change = vvec3_add(vvec3_scale(rate, normal), vvec3_scale(pressure, turned));
         out.force = vvec3_sub(out.force, vvec3_scale(vreal_set(a->damping), change));
     }
-    vbd_add_isotropic(out.k, spring_sum);
+    block_add_isotropic(out.k, spring_sum);
     return out;
 }
 
@@ -235,23 +231,6 @@ PBD_FN void vbd_pairs(vhyperelastic m, vvec3 s, vprincipal at, vprincipal_slope 
     }
 }
 
-/* H d2 psi/ds ds in the order of vbd_block.k, with a multiple of I added if it is not positive semidefinite: as much as
- * Gershgorin's circles ask for. */
-PBD_FN void vbd_principal(vprincipal_slope slope, vreal h[6]) {
-    const vreal zero = vreal_set(0);
-    h[0] = slope.diagonal.x, h[1] = slope.diagonal.y, h[2] = slope.diagonal.z;
-    h[3] = slope.across.x, h[4] = slope.across.y, h[5] = slope.across.z;
-    vreal minor = h[0] * h[1] - h[5] * h[5];
-    vreal det =
-        h[0] * (h[1] * h[2] - h[3] * h[3]) - h[5] * (h[5] * h[2] - h[3] * h[4]) + h[4] * (h[5] * h[3] - h[1] * h[4]);
-    vreal x = vreal_abs(h[5]) + vreal_abs(h[4]) - h[0], y = vreal_abs(h[5]) + vreal_abs(h[3]) - h[1];
-    vreal z = vreal_abs(h[4]) + vreal_abs(h[3]) - h[2];
-    vreal shift = vreal_max(vreal_max(x, vreal_max(y, z)), zero);
-    vreal least = vreal_min(h[0], vreal_min(minor, det)); /* > 0: positive definite */
-    shift = vreal_where(least > 0, zero, shift);
-    vbd_add_isotropic(h, shift);
-}
-
 /* The block of any law: with F = U diag(s) V^T and b = V^T gradient,
  *     U^T K U = V [ H_kl b_k b_l;  on the diagonal also  sum_j (even_kj + odd_kj)/2 b_j^2;
  *                   off it         also  (even_kl - odd_kl)/2 b_k b_l ]       (tangent.h, dF = u gradient^T). */
@@ -265,7 +244,7 @@ PBD_FN void vbd_add_element(vbd_block *out, const vbd_strained *e) {
     vvec3 b = vvec3_make(vvec3_dot(f.v.x, e->gradient), vvec3_dot(f.v.y, e->gradient), vvec3_dot(f.v.z, e->gradient));
     const vreal half = vreal_set((real)0.5);
     vbd_pairs(e->law, f.s, by, slope, even, odd);
-    vbd_principal(slope, h);
+    block_of_slope(slope, h);
     vreal same[3], cross[3];
     for (int i = 0; i < 3; i++) {
         same[i] = half * (even[i] + odd[i]);
@@ -352,23 +331,8 @@ PBD_FN vbd_block vbd_system(const vbd_args *a, size_t place, int count, const vb
         for (int i = 0; i < 6; i++) b.k[i] *= 1 + a->damping;
     }
     b.force = vvec3_sub(b.force, vvec3_scale(v->y.w, vvec3_sub(v->x.at, v->y.at)));
-    vbd_add_isotropic(b.k, v->y.w);
+    block_add_isotropic(b.k, v->y.w);
     return b;
-}
-
-/* K^-1 f by L D L^T, of a positive definite K. Divided by its trace first, so that no product overflows. A pivot that
- * rounding makes too small is raised. */
-PBD_FN vvec3 vbd_solve(const vreal k[6], vvec3 f) {
-    const real least = REAL_IS_FLOAT ? (real)1e-6 : (real)1e-13;
-    vreal scale = 1 / (k[0] + k[1] + k[2]);
-    vreal xx = vreal_max(k[0] * scale, vreal_set(least)), one = 1 / xx;
-    vreal ly = k[5] * scale * one, lz = k[4] * scale * one;
-    vreal yy = vreal_max(k[1] * scale - ly * ly * xx, vreal_set(least)), two = 1 / yy;
-    vreal lyz = (k[3] * scale - ly * lz * xx) * two;
-    vreal zz = vreal_max(k[2] * scale - lz * lz * xx - lyz * lyz * yy, vreal_set(least));
-    vreal a = f.x, b = f.y - ly * a, c = f.z - lz * a - lyz * b;
-    vreal z = c / zz, y = b * two - lyz * z, x = a * one - ly * y - lz * z;
-    return vvec3_scale(scale, vvec3_make(x, y, z));
 }
 
 PBD_FN vreal vbd_inertia(const vbd_vertex *v, vvec3 x) {
@@ -397,7 +361,7 @@ PBD_FN vreal vbd_search(const vbd_args *a, size_t place, int count, const vbd_ve
 PBD_FN void vbd_move_at(const vbd_args *a, size_t place, int count) {
     vbd_vertex v = vbd_vertex_at(a, place, count);
     vbd_block b = vbd_system(a, place, count, &v);
-    vvec3 step = vbd_solve(b.k, b.force);
+    vvec3 step = block_solve(b.k, b.force);
     if (!a->mesh.spring && !(a->damping > 0)) {
         const vreal fraction = vbd_search(a, place, count, &v, &b, step);
         const vvec3 none = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
@@ -440,39 +404,6 @@ PBD_TILE_OVER(vbd_move, vbd_args, i, 12 * sizeof(real) + 8, 70, sizeof(real) + 1
 PBD_TILE_OVER(vbd_measure, vbd_args, i, 10 * sizeof(real) + 8, 70, sizeof(real) + 12, 50) { VBD_DO(vbd_measure_at); }
 PBD_TILE_OVER(vbd_sum_energy, vbd_args, i, 9 * sizeof(real) + 8, 10, 10 * sizeof(real) + 12, 120) {
     VBD_DO(vbd_energy_at);
-}
-
-/* ---- The start of a step ----------------------------------------------------------------------------------------- */
-
-typedef struct vbd_begin_args {
-    const real *x, *v, *a; /* rows of 4 */
-    real *before;          /* velocities at the start of the step before; becomes v */
-    real *y, *p;
-    real dt, inverse_square; /* s; 1/dt^2 */
-    real_bits guess, none;
-} vbd_begin_args;
-
-enum { VBD_ADAPTIVE, VBD_INERTIA, VBD_PREVIOUS, VBD_VELOCITY };
-
-/* y = x + dt v + dt^2 a, and where the sweeps begin. Adaptive (Chen et al. 2024): as much of the loads' acceleration as
- * the particle had in the step before: none at rest, all in free fall. */
-PBD_ITEM(vbd_begin, vbd_begin_args, i, 28 * sizeof(real), 30) {
-    const real *x = a->x + 4 * i, *v = a->v + 4 * i, *load = a->a + 4 * i;
-    real *before = a->before + 4 * i, along = 0, square = 0, share = 1;
-    for (int d = 0; d < 3; d++) {
-        along += (v[d] - before[d]) * load[d];
-        square += load[d] * load[d];
-        before[d] = v[d];
-    }
-    if (a->guess == VBD_ADAPTIVE) share = square > 0 ? real_max(0, real_min(1, along / (a->dt * square))) : (real)0;
-    if (a->guess == VBD_PREVIOUS || a->guess == VBD_VELOCITY) share = 0;
-    const real carried = a->guess == VBD_PREVIOUS ? (real)0 : (real)1;
-    for (int d = 0; d < 3; d++) {
-        a->y[4 * i + (size_t)d] = x[d] + a->dt * (v[d] + a->dt * load[d]);
-        a->p[4 * i + (size_t)d] = x[d] + a->dt * (carried * v[d] + a->dt * share * load[d]);
-    }
-    a->y[4 * i + 3] = x[3] > 0 ? a->inverse_square / x[3] : (real)0;
-    a->p[4 * i + 3] = x[3];
 }
 
 #endif

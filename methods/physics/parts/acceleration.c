@@ -86,12 +86,12 @@ static pbd_status change_of(const acceleration *a, real *rows, double *out) {
     return pbd_ok();
 }
 
-/* w of this sweep: 1 in the first three, which leave little of the errors that a sweep removes; combinations would
- * bring those back. Their changes tell rho where none is given. */
+/* w of this sweep: 1 in the first few, which leave little of the errors that a sweep removes; combinations would bring
+ * those back. Their changes tell rho where none is given. */
 static pbd_status next_omega(acceleration *a, real *rows) {
-    enum { PLAIN = 3 };
-    if (a->sweeps > PLAIN) {
-        a->omega = a->sweeps == PLAIN + 1 ? 2 / (2 - a->rho * a->rho) : 4 / (4 - a->rho * a->rho * a->omega);
+    const long plain = a->set.plain_sweeps;
+    if (a->sweeps > plain) {
+        a->omega = a->sweeps == plain + 1 ? 2 / (2 - a->rho * a->rho) : 4 / (4 - a->rho * a->rho * a->omega);
         return pbd_ok();
     }
     if (a->set.spectral_radius > 0) return pbd_ok();
@@ -99,7 +99,7 @@ static pbd_status next_omega(acceleration *a, real *rows) {
     PBD_TRY(change_of(a, rows, &change));
     a->rho = a->changed > 0 ? change / a->changed : 0;
     a->changed = change;
-    a->off = a->sweeps == PLAIN && !(a->rho < 1);
+    a->off = a->sweeps == plain && !(a->rho < 1);
     return pbd_ok();
 }
 

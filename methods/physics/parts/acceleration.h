@@ -1,7 +1,7 @@
 /* Extrapolation of whole sweeps: the rows after a sweep are replaced by a combination with those of earlier sweeps.
  *
- *     chebyshev  x_k = w_k (s_k - x_(k-2)) + x_(k-2),  w = 2/(2 - rho^2) first, then 4/(4 - rho^2 w), after three
- *                plain sweeps (Wang 2015), s_k the sweep of x_(k-1), rho its spectral radius. Converges where the
+ *     chebyshev  x_k = w_k (s_k - x_(k-2)) + x_(k-2),  w = 2/(2 - rho^2) first, then 4/(4 - rho^2 w), after the
+ *                plain sweeps (Wang 2015: ten), s_k the sweep of x_(k-1), rho its spectral radius. Converges where the
  *                eigenvalues of a sweep are real: a symmetric Gauss-Seidel sweep; a forward one has complex ones too
  *     anderson   x_k = s_k - sum_j t_j (s_j - s_(j-1)), with the t that minimise |f_k - sum_j t_j (f_j - f_(j-1))|,
  *                f_k = s_k - x_(k-1) (Walker and Ni 2011)
@@ -20,10 +20,11 @@
 PBD_PRECISE(acceleration_check, acceleration_create, acceleration_join, acceleration_arrays, acceleration_begin,
             acceleration_sweep)
 
-#define ACCELERATION_PARAMS(REAL, INTEGER, CHOICE)                                                             \
-    CHOICE(acceleration, "none", (none, chebyshev, anderson), "extrapolation of whole sweeps")                 \
-    REAL(spectral_radius, "", "0", 0, 1, PBD_OPEN_MAX,                                                         \
-         "acceleration=chebyshev: of a sweep; 0: the ratio of changes in the first three sweeps of each step") \
+#define ACCELERATION_PARAMS(REAL, INTEGER, CHOICE)                                                                \
+    CHOICE(acceleration, "none", (none, chebyshev, anderson), "extrapolation of whole sweeps")                    \
+    REAL(spectral_radius, "", "0", 0, 1, PBD_OPEN_MAX,                                                            \
+         "acceleration=chebyshev: of a sweep; 0: the ratio of changes in the last two plain sweeps of each step") \
+    INTEGER(plain_sweeps, "3", 2, 1000, "acceleration=chebyshev: first sweeps of a step without it")              \
     INTEGER(window, "5", 1, 8, "acceleration=anderson: earlier sweeps that are combined")
 PBD_SETTINGS(acceleration_settings, ACCELERATION_PARAMS)
 

@@ -126,11 +126,13 @@ static pbd_status upload_gather(element_solver *s, const uint32_t *corner, doubl
     for (size_t e = 0; e < s->elements; e++) {
         uint32_t most = 1;
         for (size_t c = 0; c < arity; c++)
-            if (first[corner[e * arity + c] + 2] > most) most = first[corner[e * arity + c] + 2];
+            if (first[corner[s->order[e] * arity + c] + 2] > most) most = first[corner[s->order[e] * arity + c] + 2];
         share[e] = (real)(relaxation / most);
     }
     for (size_t p = 0; p < n; p++) first[p + 2] += first[p + 1];
-    for (size_t i = 0; i < entries; i++) slot[first[corner[i] + 1]++] = (uint32_t)(i << 1);
+    for (size_t e = 0; e < s->elements; e++)
+        for (size_t c = 0; c < arity; c++)
+            slot[first[corner[s->order[e] * arity + c] + 1]++] = (uint32_t)((e * arity + c) << 1);
     PBD_TRY(pbd_upload(exec, s->gather_first, first, (n + 1) * sizeof *first));
     PBD_TRY(pbd_upload(exec, s->gather_slot, slot, entries * sizeof *slot));
     return pbd_upload(exec, s->share, share, s->elements * sizeof *share);

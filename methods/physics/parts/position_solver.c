@@ -65,6 +65,28 @@ static pbd_status begin(void *self, stepper *run) {
     return PBD_RUN(run->exec, predict, s->particles, &args);
 }
 
+pbd_status position_guess(const position_solver *s, const stepper *run, guess_settings set, real *before, real *y) {
+    const guess_args args = {.x = s->x,
+                             .v = s->v,
+                             .a = position_loads(s, run),
+                             .before = before,
+                             .y = y,
+                             .p = s->p,
+                             .dt = (real)run->dt,
+                             .inverse_square = (real)(1 / (run->dt * run->dt)),
+                             .guess = (real_bits)set.guess};
+    return PBD_RUN(run->exec, guess_step, s->particles, &args);
+}
+
+pbd_status position_guess_start(const position_solver *s, real *before) {
+    const size_t bytes = 4 * s->particles * sizeof(real);
+    pbd_arena a PBD_ARENA;
+    real *v = pbd_new(&a, real, 4 * s->particles);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(s->run.exec, v, s->v, bytes));
+    return pbd_upload(s->run.exec, before, v, bytes);
+}
+
 static pbd_status move(void *self, stepper *run) {
     const position_solver *s = self;
     const advance_args args = {s->p, s->x, s->v, (real)(1 / run->dt), (real)exp(-s->set.damping * run->dt)};

@@ -14,7 +14,8 @@
 #include "methods/physics/parts/stepper.h"
 
 PBD_PRECISE(position_choose_dt, position_create, position_allocate, position_free, position_step, position_read,
-            position_save, position_load, position_watch, position_strain_rounding, position_loads)
+            position_save, position_load, position_watch, position_strain_rounding, position_loads, position_guess,
+            position_guess_start)
 
 #define POSITION_PARAMS(REAL, INTEGER, CHOICE) POSITION_PARAMS_WITH_DT(REAL, INTEGER, CHOICE, "0.005", "time step")
 /* dt=auto: position_choose_dt is the method's `choose`. */
@@ -27,6 +28,11 @@ PBD_PRECISE(position_choose_dt, position_create, position_allocate, position_fre
     REAL(dt, "s", dt_preset, 0, 1e3, PBD_OPEN_MIN, dt_doc)                               \
     REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")
 PBD_SETTINGS(position_settings, POSITION_PARAMS)
+/* Of methods that minimise the function of an implicit step: position_guess. */
+#define GUESS_PARAM(REAL, INTEGER, CHOICE)                             \
+    CHOICE(guess, "adaptive", (adaptive, inertia, previous, velocity), \
+           "where a step's sweeps begin: x + dt v + s dt^2 a with s by the last step's acceleration; s = 1; x; s = 0")
+PBD_SETTINGS(guess_settings, GUESS_PARAM)
 
 typedef struct position_solver {
     stepper run;
@@ -70,6 +76,11 @@ pbd_status position_load(void *state, const void *blob, size_t bytes);
 void position_watch(void *state, pbd_residual *out);
 /* Accelerations by loads in the running substep, rows of 4. */
 const real *position_loads(const position_solver *s, const stepper *run);
+/* The start of an implicit step, for methods that set `guesses`: y = x + dt v + dt^2 a with m/dt^2 in the fourth column
+ * (0: held), and p by the guess. before: velocities at the start of the step before; becomes v. Device, rows of 4. */
+pbd_status position_guess(const position_solver *s, const stepper *run, guess_settings set, real *before, real *y);
+/* At creation: the velocities before the first step are those of the start. */
+pbd_status position_guess_start(const position_solver *s, real *before);
 /* What rounding of positions makes of the strain of an element or a neighbourhood of this size, m. */
 double position_strain_rounding(const position_solver *s, double size);
 

@@ -1,0 +1,294 @@
+/* projective_dynamics: alternating local and global steps on implicit Euler of tetrahedra (Bouaziz et al. 2014), with a
+ * direct or a Jacobi global step (Wang 2015), and ADMM for any law (Narain, Overby and Brown 2016). README.md has the
+ * equations. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "harness/exec/arena.h"
+#include "methods/physics/matter/law_material.h"
+#include "methods/physics/parts/acceleration.h"
+#include "methods/physics/parts/element_solver.h"
+#include "methods/physics/parts/step_matrix.h"
+#include "methods/projective_dynamics/projective_dynamics_kernels.h"
+
+#define PARAMS(REAL, INTEGER, CHOICE)                                                                               \
+    CHOICE(form, "projections", (projections, admm),                                                                \
+           "projective dynamics, of the law projective alone; or the alternating direction method of multipliers")  \
+    CHOICE(solve, "direct", (direct, jacobi), "the global step: by a factorised matrix, on the host; or one sweep") \
+    REAL(relaxation, "", "0", 0, 64, 0,                                                                             \
+         "solve=jacobi: factor of a sweep; 0: 1.9 over a bound of the largest eigenvalue, where G cannot rise")     \
+    REAL(admm_weight, "", "1", 0, 1e6, PBD_OPEN_MIN, "form=admm: W^2/V over 2 mu + lambda")
+PBD_SETTINGS(pd_settings, PARAMS)
+static const pbd_param params[] = {PBD_ROWS(PARAMS) PBD_ROWS(GUESS_PARAM) PBD_ROWS(POSITION_PARAMS)
+                                       PBD_ROWS(ACCELERATION_PARAMS){0}};
+
+typedef struct projective_dynamics {
+    element_solver solver; /* first: the nodes, and the rows that tetrahedra leave for them */
+    pd_settings set;
+    guess_settings guess;
+    acceleration faster;
+    step_matrix matrix;
+    size_t materials;
+    hyperelastic law[PBD_MOST_MATERIALS];
+    double stiffness[PBD_MOST_MATERIALS]; /* of the matrix, Pa */
+    double dt, relaxation, rounding;      /* of the last step: s; of a sweep; N, of the residual */
+    double *step;                         /* host: particles x 3 */
+    /* Device. */
+    real *y, *before, *diagonal, *out, *dual;
+} projective_dynamics;
+
+static size_t arrays_of(const void *state, device_array *row) {
+    const projective_dynamics *s = state;
+    const size_t n = s->solver.position.particles;
+    const device_array rows[] = {DEVICE_ARRAY(s->y, 4 * n), DEVICE_SAVED(s->before, 4 * n),
+                                 DEVICE_ARRAY(s->diagonal, n), DEVICE_ARRAY(s->out, 4 * n),
+                                 DEVICE_ARRAY(s->dual, s->set.form == form_admm ? 9 * s->solver.elements : 0)};
+    const size_t count = DEVICE_ROWS(row, rows);
+    return count + acceleration_arrays(&s->faster, row + count);
+}
+
+static void destroy(void *state) {
+    projective_dynamics *s = state;
+    if (!s) return;
+    step_matrix_free(&s->matrix);
+    free(s->step);
+    element_solver_free(&s->solver);
+    free(s);
+}
+
+/* ---- The local step ---------------------------------------------------------------------------------------------- */
+
+typedef enum local_step { LOCAL_STRESS, LOCAL_ADMM_BEGIN, LOCAL_ADMM } local_step;
+
+/* Of all tetrahedra at the present positions. */
+static pbd_status local(const projective_dynamics *s, local_step step) {
+    pbd_exec *exec = s->solver.position.run.exec;
+    for (size_t k = 0; k < s->solver.spans; k++) {
+        const element_batch *span = &s->solver.span[k];
+        const hyperelastic law = s->law[span->material];
+        const pd_args args = {.view = element_solver_view(&s->solver, span->first),
+                              .law = law,
+                              .stiffness = (real)s->stiffness[span->material],
+                              .whole = law_domain_of(law.law) != LAW_UPRIGHT,
+                              .dual = s->dual ? s->dual + span->first : NULL};
+        PBD_TRY(step == LOCAL_STRESS ? PBD_RUN(exec, pd_project, span->count, &args)
+                : step == LOCAL_ADMM ? PBD_RUN(exec, pd_admm, span->count, &args)
+                                     : PBD_RUN(exec, pd_admm_begin, span->count, &args));
+    }
+    return pbd_ok();
+}
+
+static pd_vertex_args vertices_of(const projective_dynamics *s) {
+    return (pd_vertex_args){.first = s->solver.gather_first,
+                            .slot = s->solver.gather_slot,
+                            .rows = s->solver.impulse,
+                            .y = s->y,
+                            .diagonal = s->diagonal,
+                            .p = s->solver.position.p,
+                            .out = s->out,
+                            .relaxation = (real)s->relaxation};
+}
+
+static pbd_work work_of(const projective_dynamics *s) {
+    return (pbd_work){s->solver.position.particles, 4 * s->solver.elements};
+}
+
+/* Rows of s->out to the host, to be freed by the arena. */
+static pbd_status gather(const projective_dynamics *s, pbd_arena *a, real **out) {
+    const size_t n = s->solver.position.particles;
+    const pd_vertex_args args = vertices_of(s);
+    PBD_TRY(PBD_RUN(s->solver.position.run.exec, pd_measure, n, work_of(s), &args));
+    *out = pbd_new(a, real, 4 * n);
+    PBD_TRY(pbd_arena_check(a));
+    return pbd_download(s->solver.position.run.exec, *out, s->out, 4 * n * sizeof(real));
+}
+
+static pbd_status energy(void *state, double *out) {
+    const projective_dynamics *s = state;
+    pbd_arena a PBD_ARENA;
+    real *row;
+    PBD_TRY(local(s, LOCAL_STRESS));
+    PBD_TRY(gather(s, &a, &row));
+    *out = 0;
+    for (size_t i = 0; i < s->solver.position.particles; i++) *out += (double)row[4 * i + 3];
+    return pbd_ok();
+}
+
+static pbd_status residual(void *state, stepper *run, step_residual *out) {
+    const projective_dynamics *s = state;
+    (void)run;
+    pbd_arena a PBD_ARENA;
+    real *row;
+    PBD_TRY(local(s, LOCAL_STRESS));
+    PBD_TRY(gather(s, &a, &row));
+    double sum = 0;
+    for (size_t i = 0; i < 4 * s->solver.position.particles; i++)
+        if (i % 4 < 3) sum += (double)row[i] * (double)row[i];
+    *out = (step_residual){sqrt(sum), s->rounding};
+    return pbd_ok();
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+/* What depends on the length of the step. */
+static pbd_status prepare(projective_dynamics *s, stepper *run) {
+    if (s->set.solve == solve_direct) {
+        bool done;
+        PBD_TRY(step_matrix_factorise(&s->matrix, run->dt, &done));
+        pbd_count(run->recorder, "factorisations", done);
+    }
+    if (s->dt == run->dt) return pbd_ok();
+    s->dt = run->dt;
+    s->relaxation = s->set.relaxation > 0 ? s->set.relaxation : 1.9 / step_matrix_bound(&s->matrix, run->dt);
+    step_matrix_diagonal(&s->matrix, s->step);
+    double squares = 0;
+    for (size_t i = 0; i < s->solver.position.particles; i++) {
+        const double entry = s->step[i] + s->matrix.mass[i] / (run->dt * run->dt);
+        squares += 3 * entry * entry;
+    }
+    s->rounding = REAL_EPSILON * s->solver.position.extent * sqrt(squares);
+    return pbd_ok();
+}
+
+static pbd_status begin(void *state, stepper *run) {
+    projective_dynamics *s = state;
+    PBD_TRY(prepare(s, run));
+    PBD_TRY(position_guess(&s->solver.position, run, s->guess, s->before, s->y));
+    if (s->set.form == form_admm) PBD_TRY(local(s, LOCAL_ADMM_BEGIN));
+    return acceleration_begin(&s->faster, s->solver.position.p, NULL);
+}
+
+/* p += A^-1 r. */
+static pbd_status solve_directly(projective_dynamics *s, stepper *run) {
+    const size_t n = s->solver.position.particles;
+    pbd_arena a PBD_ARENA;
+    real *row;
+    PBD_TRY(gather(s, &a, &row));
+    for (size_t i = 0; i < 3 * n; i++) s->step[i] = (double)row[4 * (i / 3) + i % 3];
+    const pbd_status status = step_matrix_solve(&s->matrix, s->step);
+    if (status.code != PBD_OK)
+        return pbd_error(PBD_DIVERGED, "the forces of a local step are not finite: set guess=previous, or reduce dt");
+    for (size_t i = 0; i < 3 * n; i++) row[4 * (i / 3) + i % 3] = (real)s->step[i];
+    PBD_TRY(pbd_upload(run->exec, s->out, row, 4 * n * sizeof *row));
+    const pd_move_args args = {.step = s->out, .p = s->solver.position.p};
+    return PBD_RUN(run->exec, pd_move, n, &args);
+}
+
+static pbd_status iterate(void *state, stepper *run) {
+    projective_dynamics *s = state;
+    PBD_TRY(local(s, s->set.form == form_admm ? LOCAL_ADMM : LOCAL_STRESS));
+    if (s->set.solve == solve_direct) {
+        PBD_TRY(solve_directly(s, run));
+    } else {
+        const pd_vertex_args args = vertices_of(s);
+        PBD_TRY(PBD_RUN(run->exec, pd_jacobi, s->solver.position.particles, work_of(s), &args));
+    }
+    pbd_count(run->recorder, "element_evaluations", s->solver.elements);
+    return acceleration_sweep(&s->faster, s->solver.position.p, energy, s);
+}
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+static pbd_status check_material(const projective_dynamics *s, const pbd_material *m, int first) {
+    int law;
+    PBD_TRY(law_find(m->law, &law));
+    if (law != first)
+        return pbd_error(PBD_NOT_SUPPORTED, "projective_dynamics takes one law in a scene, not %s and %s",
+                         law_names[first], law_names[law]);
+    if (s->set.form == form_projections && law != LAW_projective)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "form=projections minimises the energy of its own law: set material=projective, not %s, or "
+                         "form=admm",
+                         law_names[law]);
+    if (!(m->E > 0 && isfinite(m->E)))
+        return pbd_error(PBD_NOT_SUPPORTED, "projective_dynamics needs elastic matter, but this scene has E=%g Pa",
+                         m->E);
+    if (m->nu >= 0.5) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", m->nu);
+    if (m->nu < 0)
+        return pbd_error(PBD_NOT_SUPPORTED, "nu=%g must be at least 0: the weight of a projection, 3 lambda, is",
+                         m->nu);
+    if (m->yield_strain > 0)
+        return pbd_error(PBD_NOT_SUPPORTED, "projective_dynamics has no plastic flow: set yield_strain=0");
+    return pbd_ok();
+}
+
+static pbd_status make_materials(projective_dynamics *s, const pbd_scene *scene) {
+    int law;
+    s->materials = scene->materials > 0 ? scene->materials : 1;
+    PBD_TRY(law_find(scene->material[0].law, &law));
+    for (size_t k = 0; k < s->materials; k++) {
+        const pbd_material *m = &scene->material[k];
+        PBD_TRY(check_material(s, m, law));
+        s->law[k] = law_plain(m);
+        const double mu = m->E / (2 * (1 + m->nu)), lambda = m->E * m->nu / ((1 + m->nu) * (1 - 2 * m->nu));
+        s->stiffness[k] = s->set.form == form_admm ? s->set.admm_weight * (2 * mu + lambda) : 2 * mu + 3 * lambda;
+    }
+    return pbd_ok();
+}
+
+static pbd_status check_settings(const projective_dynamics *s) {
+    if (s->set.form != form_admm) return pbd_ok();
+    if (s->set.solve != solve_direct)
+        return pbd_error(PBD_NOT_SUPPORTED, "form=admm needs the exact global step: set solve=direct");
+    if (s->faster.set.acceleration != acceleration_none)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "form=admm has multipliers, which an extrapolation of positions leaves behind: set "
+                         "acceleration=none");
+    return pbd_ok();
+}
+
+static pbd_status upload_diagonal(projective_dynamics *s) {
+    const size_t n = s->solver.position.particles;
+    pbd_arena a PBD_ARENA;
+    real *host = pbd_new(&a, real, n);
+    PBD_TRY(pbd_arena_check(&a));
+    step_matrix_diagonal(&s->matrix, s->step);
+    for (size_t i = 0; i < n; i++) host[i] = (real)s->step[i];
+    return pbd_upload(s->solver.position.run.exec, s->diagonal, host, n * sizeof *host);
+}
+
+static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
+                         void **state) {
+    static const step_part own = {.begin = begin, .iterate = iterate, .residual = residual, .arrays = arrays_of};
+    projective_dynamics *s = calloc(1, sizeof *s);
+    if (!s) return pbd_no_memory();
+    *state = s;
+    if (scene->tets.count == 0) return pbd_error(PBD_BAD_INPUT, "the scene has no tetrahedra");
+    s->set = pd_settings_read(values);
+    s->guess = guess_settings_read(values);
+    const acceleration_settings faster = acceleration_settings_read(values);
+    acceleration_create(&s->faster, faster, scene->particles.count, exec, recorder);
+    PBD_TRY(check_settings(s));
+    PBD_TRY(make_materials(s, scene));
+    const position_settings steps = position_settings_read(values);
+    const element_settings elements = {.solver = solver_jacobi,
+                                       .iterations = steps.iterations,
+                                       .substeps = steps.substeps,
+                                       .dt = steps.dt,
+                                       .damping = steps.damping,
+                                       .relaxation = 1};
+    PBD_TRY(element_solver_create(&s->solver, "projective_dynamics", &own, scene, elements, (contact_settings){0}, exec,
+                                  recorder));
+    s->solver.position.guesses = true;
+    s->solver.position.run.repeats = s->set.solve == solve_jacobi && faster.acceleration == acceleration_none;
+    PBD_TRY_NEW(s->step, 3 * s->solver.position.particles);
+    PBD_TRY(step_matrix_create(scene, s->stiffness, &s->matrix));
+    PBD_TRY(position_allocate(&s->solver.position));
+    PBD_TRY(upload_diagonal(s));
+    return position_guess_start(&s->solver.position, s->before);
+}
+
+const pbd_method PBD_NAME(projective_dynamics) = {
+    .name = "projective_dynamics",
+    .summary = "projective dynamics on the implicit Euler step of tetrahedra: direct, Jacobi, Chebyshev, ADMM",
+    .source = "Bouaziz et al. 2014; Wang 2015; Narain, Overby and Brown 2016",
+    .needs = PBD_NEEDS_TETS,
+    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_MATERIALS | PBD_TAKES_ELASTICITY,
+    .params = params,
+    .create = create,
+    .destroy = destroy,
+    .law = "projective",
+    .residual = "2-norm of dG/dx over free vertices, N: inertia and elastic forces that do not balance",
+    .unconverged = "its published form does a fixed number of iterations in each step",
+    POSITION_SLOTS,
+};
