@@ -389,6 +389,30 @@ static void test_inverted_elements(void **unused) {
     }
 }
 
+/* ADMM goes on where the law has no energy, and says so. */
+static void test_undefined_energy_is_told(void **unused) {
+    (void)unused;
+    static const char *const laws[] = {"stvk", "hencky", "neo_hookean"};
+    for (int k = 0; k < 3; k++) {
+        pbd_scene scene;
+        solver s;
+        make_mesh(&scene, false, 1e4);
+        scene.material->law = laws[k];
+        const size_t n = 3 * scene.particles.count;
+        scene.particles.start = malloc(n * sizeof(double));
+        for (size_t i = 0; i < n; i++)
+            scene.particles.start[i] = scene.particles.positions[i] * (i % 3 == 2 ? -0.5 : 1);
+        solver_open(&s, METHOD, PBD_PRECISION_F64, 1, &scene, "form=admm");
+        check_ok(s.method->step(s.state, 1e-3));
+        bool told = false;
+        for (size_t i = 0; i < s.result.warnings; i++)
+            told = told || strcmp(s.result.warning[i].name, "undefined_energy") == 0;
+        assert_int_equal(told, k > 0);
+        solver_close(&s);
+        pbd_scene_free(&scene);
+    }
+}
+
 /* ---- Acceleration ------------------------------------------------------------------------------------------------ */
 
 /* What 60 sweeps leave, and with the spectral radius that the plain ones come to. */
@@ -505,6 +529,7 @@ int main(void) {
         cmocka_unit_test(test_units_do_not_matter),
         cmocka_unit_test(test_materials),
         cmocka_unit_test(test_inverted_elements),
+        cmocka_unit_test(test_undefined_energy_is_told),
         cmocka_unit_test(test_acceleration_is_faster),
         cmocka_unit_test(test_rotation),
         cmocka_unit_test(test_threads),

@@ -166,8 +166,9 @@ static pbd_status solve_directly(projective_dynamics *s, stepper *run) {
     PBD_TRY(gather(s, &a, &row));
     for (size_t i = 0; i < 3 * n; i++) s->step[i] = (double)row[4 * (i / 3) + i % 3];
     const pbd_status status = step_matrix_solve(&s->matrix, s->step);
-    if (status.code != PBD_OK)
+    if (status.code == PBD_NO_EQUILIBRIUM)
         return pbd_error(PBD_DIVERGED, "the forces of a local step are not finite: set guess=previous, or reduce dt");
+    PBD_TRY(status);
     for (size_t i = 0; i < 3 * n; i++) row[4 * (i / 3) + i % 3] = (real)s->step[i];
     PBD_TRY(pbd_upload(run->exec, s->out, row, 4 * n * sizeof *row));
     const pd_move_args args = {.step = s->out, .p = s->solver.position.p};
@@ -185,6 +186,18 @@ static pbd_status iterate(void *state, stepper *run) {
     }
     pbd_count(run->recorder, "element_evaluations", s->solver.elements);
     return acceleration_sweep(&s->faster, s->solver.position.p, energy, s);
+}
+
+/* ADMM goes on where tetrahedra are inverted and the law has no energy: z is not, and the run must say so. */
+static pbd_status record(void *state, stepper *run) {
+    projective_dynamics *s = state;
+    double sum;
+    if (s->set.form != form_admm || !stepper_samples(run)) return pbd_ok();
+    PBD_TRY(energy(s, &sum));
+    if (!isfinite(sum))
+        pbd_warning(run->recorder, "undefined_energy", "the law %s has no energy where tetrahedra are inverted",
+                    law_names[s->law[0].law]);
+    return pbd_ok();
 }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
@@ -249,7 +262,8 @@ static pbd_status upload_diagonal(projective_dynamics *s) {
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
-    static const step_part own = {.begin = begin, .iterate = iterate, .residual = residual, .arrays = arrays_of};
+    static const step_part own = {
+        .begin = begin, .iterate = iterate, .record = record, .residual = residual, .arrays = arrays_of};
     projective_dynamics *s = calloc(1, sizeof *s);
     if (!s) return pbd_no_memory();
     *state = s;
