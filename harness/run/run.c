@@ -409,6 +409,11 @@ static pbd_status run_watched(const pbd_plan_item *item, pbd_setup *setup, pbd_e
     return status;
 }
 
+static pbd_status stopped_at_limit(const pbd_plan_item *item, pbd_recorder *recorder, pbd_status ended) {
+    pbd_metric(recorder, PBD_WALL_LIMIT, "s", PBD_STATE, item->limit);
+    return pbd_error(PBD_INTERRUPTED, "longer than the limit of %g s: %s", item->limit, ended.text);
+}
+
 /* Without a state there is no run, and nothing to store. */
 static bool is_refused(const pbd_status *ended, const void *state) {
     return (ended->code == PBD_BAD_INPUT || ended->code == PBD_NOT_SUPPORTED) && !state;
@@ -426,7 +431,10 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     void *state = NULL;
     pbd_status ended = pbd_exec_create(1 << item->cell.backend, item->cell.threads, &exec);
     if (phases_wait()) pbd_recorder_wait_at_phases(recorder, exec);
+    pbd_interrupt_after(item->limit);
     if (ended.code == PBD_OK) ended = run_watched(item, &setup, exec, &state, recorder);
+    if (ended.code == PBD_INTERRUPTED && pbd_time_is_over()) ended = stopped_at_limit(item, recorder, ended);
+    pbd_interrupt_after(0);
     if (ended.code == PBD_OK) ended = check_metrics(out);
     if (ended.code == PBD_OK && pbd_recorder_failed(recorder)) ended = pbd_no_memory();
     const bool refused = is_refused(&ended, state);
