@@ -11,7 +11,7 @@
 #include "harness/files/paths.h"
 #include "harness/files/yaml_file.h"
 
-static char shown_as[] = "cases/problems.yaml";
+static const char shown_as[] = "cases/problems.yaml";
 
 /* ---- Schema ------------------------------------------------------------------------------------------------------ */
 
@@ -276,11 +276,16 @@ pbd_status pbd_problem_plan(const pbd_problems *problems, const pbd_problem *p, 
     for (unsigned at = 0; at <= t->also_count && status.code == PBD_OK; at++) {
         pbd_arena a PBD_ARENA;
         pbd_group entry;
-        const pbd_figure_file file = {.shown_as = shown_as, .runs = &entry, .runs_count = 1};
+        const pbd_figure_file file = {.shown_as = pbd_new_text(&a, shown_as), .runs = &entry, .runs_count = 1};
         status = make_entry(p, t, backend, threads, at, &a, &entry);
         if (status.code == PBD_OK)
             status = pbd_figure_plan(&file, quick ? PBD_SCALE_QUICK : PBD_SCALE_USUAL, group, plan);
     }
+    /* Without the place that pbd_figure_plan puts in front. */
+    const char *reason = strstr(status.text, "': ");
+    reason = reason ? reason + 3 : status.text;
+    if (status.code == PBD_NOT_SUPPORTED) status = pbd_error(status.code, "%s", reason);
+    if (status.code == PBD_BAD_INPUT) status = wrong(p, "method %s: %s", t->method, reason);
     if (status.code == PBD_OK && plan->count - before != wanted)
         status = wrong(p, "method %s: of its %zu trials %zu are different, since parameters are not read in the others",
                        t->method, wanted, plan->count - before);

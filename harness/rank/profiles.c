@@ -9,7 +9,8 @@ double pbd_performance_profile(const double *cost, size_t problems, size_t metho
         double least = INFINITY;
         for (size_t m = 0; m < methods; m++)
             if (m != without) least = fmin(least, cost[p * methods + m]);
-        near += isfinite(least) && cost[p * methods + method] <= ratio * least;
+        const double mine = cost[p * methods + method];
+        near += isfinite(mine) && mine <= ratio * least;
     }
     return problems ? (double)near / (double)problems : 0;
 }

@@ -1,6 +1,5 @@
 #include "harness/trend/cells.h"
 
-#include <jansson.h>
 #include <string.h>
 
 #include "harness/files/numbers.h"
@@ -10,8 +9,7 @@ char *pbd_column_copy(pbd_arena *owner, sqlite3_stmt *row, int column) {
     return pbd_new_text(owner, pbd_column_text(row, column));
 }
 
-/* The same word, or the same number in any notation. */
-static bool has_setting(const json_t *params, const pbd_setting *setting) {
+bool pbd_has_setting(const json_t *params, const pbd_setting *setting) {
     const json_t *value = json_object_get(params, setting->key);
     char *end;
     const double number = pbd_decimal(setting->value, &end);
@@ -22,7 +20,7 @@ static bool has_setting(const json_t *params, const pbd_setting *setting) {
 static bool has_settings(const char *params, const pbd_trend_selection *s) {
     json_auto_t *object = json_loads(params, 0, NULL);
     for (size_t i = 0; i < s->settings; i++)
-        if (!has_setting(object, &s->setting[i])) return false;
+        if (!pbd_has_setting(object, &s->setting[i])) return false;
     return true;
 }
 
