@@ -49,6 +49,7 @@ static void test_data_profile(void **state) {
     (void)state;
     static const double unit[3] = {1, 0.5, 1}; /* A: 1 and 8 units; B: 2 and 2; C: 8 */
     assert_true(pbd_data_profile(cost, unit, 3, 3, A, 0.9) == 0 && pbd_data_profile(cost, unit, 3, 3, A, 1) == 1.0 / 3);
+    assert_true(pbd_data_profile(cost, unit, 3, 3, A, 7.9) == 1.0 / 3);
     assert_true(pbd_data_profile(cost, unit, 3, 3, A, 8) == 2.0 / 3);
     assert_true(pbd_data_profile(cost, unit, 3, 3, B, 2) == 2.0 / 3 &&
                 pbd_data_profile(cost, unit, 3, 3, C, 100) == 1.0 / 3);
