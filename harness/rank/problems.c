@@ -10,6 +10,7 @@
 #include "harness/files/nearest.h"
 #include "harness/files/paths.h"
 #include "harness/files/yaml_file.h"
+#include "harness/query/cell_labels.h"
 
 static const char shown_as[] = "cases/problems.yaml";
 
@@ -237,6 +238,22 @@ pbd_status pbd_find_problem(const pbd_problems *problems, const char *id, const 
         if (strcmp(name[i], id) == 0) return pbd_ok();
     }
     return pbd_unknown("problem", id, name, problems->problems_count, "pbdbench list problems");
+}
+
+static bool is_fixed_so(const pbd_problem *p, const json_t *params) {
+    for (unsigned i = 0; i < p->set_count; i++) {
+        pbd_setting setting PBD_CLEANUP(pbd_setting_free) = {0};
+        if (pbd_setting_parse(p->set[i], &setting).code != PBD_OK || !pbd_has_setting(params, &setting)) return false;
+    }
+    return true;
+}
+
+const pbd_problem *pbd_problem_of(const pbd_problems *problems, const char *case_name, const json_t *params) {
+    for (unsigned i = 0; i < problems->problems_count; i++) {
+        const pbd_problem *p = &problems->problems[i];
+        if (strcmp(p->case_name, case_name) == 0 && is_fixed_so(p, params)) return p;
+    }
+    return NULL;
 }
 
 /* ---- Trials as runs ---------------------------------------------------------------------------------------------- */

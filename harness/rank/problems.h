@@ -6,6 +6,8 @@
 #ifndef PBD_PROBLEMS_H
 #define PBD_PROBLEMS_H
 
+#include <jansson.h>
+
 #include "harness/figure/figure_plan.h"
 
 /* The trials of one method on one problem: the grid of `axes`, and `also`. */
@@ -61,6 +63,8 @@ static inline void pbd_problems_release(pbd_problems **problems) { pbd_problems_
 
 /* The problem of that id; PBD_BAD_INPUT names the nearest one. */
 pbd_status pbd_find_problem(const pbd_problems *problems, const char *id, const pbd_problem **out);
+/* The problem that fixes parameters, a JSON object, as they are; NULL: none. */
+const pbd_problem *pbd_problem_of(const pbd_problems *problems, const char *case_name, const json_t *params);
 bool pbd_problem_moves(const pbd_problem *problem);
 /* Whether a parameter of a case is one that methods may choose. */
 bool pbd_is_choice(const pbd_problems *problems, const char *key);

@@ -1,20 +1,12 @@
 #include "harness/trend/cells.h"
 
+#include <jansson.h>
 #include <string.h>
 
-#include "harness/files/numbers.h"
 #include "harness/store/rows.h"
 
 char *pbd_column_copy(pbd_arena *owner, sqlite3_stmt *row, int column) {
     return pbd_new_text(owner, pbd_column_text(row, column));
-}
-
-bool pbd_has_setting(const json_t *params, const pbd_setting *setting) {
-    const json_t *value = json_object_get(params, setting->key);
-    char *end;
-    const double number = pbd_decimal(setting->value, &end);
-    if (json_is_string(value)) return strcmp(json_string_value(value), setting->value) == 0;
-    return json_is_number(value) && end != setting->value && !*end && json_number_value(value) == number;
 }
 
 static bool has_settings(const char *params, const pbd_trend_selection *s) {

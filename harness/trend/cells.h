@@ -3,8 +3,6 @@
 #ifndef PBD_TREND_CELLS_H
 #define PBD_TREND_CELLS_H
 
-#include <jansson.h>
-
 #include "harness/catalog/values.h"
 #include "harness/exec/arena.h"
 #include "harness/query/cell_labels.h"
@@ -26,9 +24,6 @@ typedef struct pbd_trend_selection {
 /* The cells, in the order of case, method and parameters; `owned` owns them. */
 pbd_status pbd_trend_cells_load(pbd_store *store, const pbd_trend_selection *selection, pbd_arena *owned,
                                 pbd_trend_cell **cell, size_t *cells);
-
-/* Whether parameters, a JSON object, have this value: the same word, or the same number in any notation. */
-bool pbd_has_setting(const json_t *params, const pbd_setting *setting);
 
 /* A copy of a text column, "" for NULL. */
 char *pbd_column_copy(pbd_arena *owner, sqlite3_stmt *row, int column);

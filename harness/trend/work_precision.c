@@ -305,21 +305,6 @@ static bool are_alike(const several *s, size_t i, size_t k, const char **key) {
     return true;
 }
 
-/* The frozen problem that a point is of, or NULL: all parameters of the case are as it fixes them. */
-static const char *frozen_name(const several *s, size_t i) {
-    for (unsigned k = 0; k < s->problems->problems_count; k++) {
-        const pbd_problem *p = &s->problems->problems[k];
-        bool same = strcmp(p->case_name, s->c->name) == 0;
-        for (unsigned j = 0; j < p->set_count && same; j++) {
-            pbd_setting setting PBD_CLEANUP(pbd_setting_free) = {0};
-            same = pbd_setting_parse(p->set[j], &setting).code == PBD_OK &&
-                   pbd_has_setting(json_array_get(s->params, i), &setting);
-        }
-        if (same) return p->id;
-    }
-    return NULL;
-}
-
 /* «nu=0.3 load=small»: the parameters of a problem that differ among all points. */
 static void write_values(const several *s, size_t i, FILE *list) {
     const json_t *mine = json_array_get(s->params, i);
@@ -344,7 +329,8 @@ static size_t list_problems(const several *s, FILE *list) {
         for (size_t k = 0; k < i && first; k++) first = !are_alike(s, k, i, &key);
         if (!first || ++problems > MOST_LISTED) continue;
         for (size_t k = i; k < s->work->points; k++) cells += are_alike(s, i, k, &key);
-        name = frozen_name(s, i);
+        const pbd_problem *frozen = pbd_problem_of(s->problems, s->c->name, json_array_get(s->params, i));
+        name = frozen ? frozen->id : NULL;
         fprintf(list, "  %zu cell%s ", cells, cells == 1 ? "" : "s");
         if (name) fprintf(list, " --problem %s", name);
         if (!name) write_values(s, i, list);

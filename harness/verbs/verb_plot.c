@@ -430,7 +430,8 @@ const pbd_verb pbd_verb_plot = {
     .usage =
         "plot FIGURE [--out DIR] [--db FILE]\n"
         "plot CASE -x NAME -y NAME [--by NAME] [-m METHOD] [-s key=value]... [--log x|y|xy] [-o FILE]\n"
-        "plot work-precision --problem PROBLEM [-m METHOD] [-s key=value]... [--memory] [--within MS] [-o FILE]\n"
+        "plot work-precision --problem PROBLEM [-m METHOD] [-s key=value]... [--memory]\n"
+        "     [--within MS] [-o FILE]\n"
         "plot work-precision --case CASE [-y ERROR] [-m METHOD] [-s key=value]... [--memory]\n"
         "     [--within MS] [-o FILE]",
     .about =
