@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "harness/run/step_progress.h"
 #include "tests/program.h"
 
 #define SHEAR "run", "cube_shear", "-m", "pbd_distance", "-t", "1", "-q"
@@ -95,6 +96,27 @@ static void test_failures(void **state) {
     forget(&t);
 }
 
+/* 12 of 1000 steps in 0.6 s: 50 s. A run says so once, to standard error; -q is silent. */
+static void test_long_runs_are_announced(void **state) {
+    (void)state;
+    assert_true(fabs(pbd_projected_seconds(0.6, 12, 1000) - 50) < 1e-9);
+    assert_true(pbd_projected_seconds(1, 0, 10) == 0 && pbd_projected_seconds(1, 10, 0) == 0);
+    pbd_step_progress p;
+    pbd_step_progress_begin(&p, true);
+    p.started -= 0.6; /* as if */
+    p.shown -= 0.6;
+    pbd_step_progress_show(&p, 100, 1000); /* 6 s */
+    assert_false(p.told);
+    p.shown -= 0.6;
+    pbd_step_progress_show(&p, 12, 1000);
+    assert_true(p.told);
+    pbd_step_progress_end(&p);
+    pbd_step_progress_begin(&p, false);
+    p.started -= 0.6;
+    pbd_step_progress_show(&p, 12, 1000);
+    assert_false(p.told);
+}
+
 static void expect_narrow(const told *t, size_t columns) {
     for (const char *at = t->out; *at; at += *at == '\n') {
         const size_t bytes = strcspn(at, "\n");
@@ -126,8 +148,12 @@ static void test_sixty_columns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_three_lines), cmocka_unit_test(test_target),        cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_failures),    cmocka_unit_test(test_sixty_columns),
+        cmocka_unit_test(test_three_lines),
+        cmocka_unit_test(test_target),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_long_runs_are_announced),
+        cmocka_unit_test(test_sixty_columns),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);
 }

@@ -54,6 +54,7 @@ typedef struct pbd_plan_item {
     const char *law_instead;     /* of the case's default law: the only one that the method supports. NULL: none */
     char *chosen;                /* what the method chose for `auto`: " dt=0.0017 kernel=rest"; "": nothing */
     double limit;                /* s: the most that the run may take; 0: any time. It is no part of the cell */
+    bool progress;               /* tells on standard error how far it is (step_progress.h) */
     bool begin_only;             /* build the scene and create the state, and end before the first step (pairs.h) */
     pbd_snapshot_plan snapshots; /* of the first repeat; such a run is always made */
     char *snapshot_folder;       /* snapshots.folder */

@@ -145,6 +145,7 @@ static const double spans[SPANS] = {0.03, 0.1, 0.3, 1, 3, 10};
 typedef struct matrix {
     pbd_arena owned;
     const char *method[MOST_METHODS];
+    size_t fits[MOST_METHODS]; /* problems on which the method runs */
     size_t methods, problems;
     double *cost, *unit;
 } matrix;
@@ -178,6 +179,7 @@ static pbd_status make_matrix(const pbd_rank *rank, int threads, matrix *m) {
         if (row->threads != threads) continue;
         if (row->problem != last) m->unit[p++] = pbd_problem_moves(row->problem) ? 1.0 / 60 : 1;
         last = row->problem;
+        m->fits[method_index(m, row->choices->method)] += row->refused.code == PBD_OK;
         if (row->fastest[1])
             m->cost[(p - 1) * m->methods + method_index(m, row->choices->method)] = row->fastest[1]->time;
     }
@@ -214,12 +216,16 @@ static void print_profiles(const pbd_rank *rank, int threads, FILE *out) {
     char text[40];
     if (make_matrix(rank, threads, &m).code != PBD_OK || m.problems < 2 || m.methods < 2) return;
     fprintf(out,
-            "\nall %zu problems, %s: share solved to the tolerance, within 1, 2 and 10 times the fastest method's time"
-            "\nand at all (with one rival removed: from-to), and within 0.1, 1 and 10 of real time (static: s)\n",
+            "\nall %zu problems, %s: how many a method fits, and the share of all that it solved to the tolerance: "
+            "within 1,"
+            "\n2 and 10 times the fastest method's time and ever (with one rival removed: from-to), and within 0.1, 1 "
+            "and 10"
+            "\nof real time (static: s)\n",
             m.problems, threads_text(threads, text));
-    fprintf(out, "  %-16s %16s %16s %16s %6s %6s %6s %6s\n", "", "1x", "2x", "10x", "ever", "0.1", "1", "10");
+    fprintf(out, "  %-16s %4s %16s %16s %16s %6s %6s %6s %6s\n", "", "fits", "1x", "2x", "10x", "ever", "0.1", "1",
+            "10");
     for (size_t i = 0; i < m.methods; i++) {
-        fprintf(out, "  %-16s", m.method[i]);
+        fprintf(out, "  %-16s %4zu", m.method[i], m.fits[i]);
         for (size_t k = 0; k < RATIOS; k++) fprintf(out, k < 3 ? " %16s" : " %6s", range_text(&m, i, ratios[k], text));
         for (size_t k = 1; k < SPANS; k += 2)
             fprintf(out, " %6.2f", pbd_data_profile(m.cost, m.unit, m.problems, m.methods, i, spans[k]));
@@ -245,7 +251,8 @@ static json_t *curves_json(const matrix *m, size_t without) {
 static json_t *profiles_json(const pbd_rank *rank, int threads) {
     matrix m PBD_CLEANUP(free_matrix) = {0};
     if (make_matrix(rank, threads, &m).code != PBD_OK) return NULL;
-    json_t *without = json_object(), *data = json_object(), *budgets = json_array(), *taus = json_array();
+    json_t *without = json_object(), *data = json_object(), *fits = json_object(), *budgets = json_array(),
+           *taus = json_array();
     for (size_t k = 0; k < RATIOS; k++) json_array_append_new(taus, pbd_finite_json(ratios[k]));
     for (size_t k = 0; k < SPANS; k++) json_array_append_new(budgets, json_real(spans[k]));
     for (size_t i = 0; i < m.methods; i++) {
@@ -255,16 +262,18 @@ static json_t *profiles_json(const pbd_rank *rank, int threads) {
             json_array_append_new(curve,
                                   json_real(pbd_data_profile(m.cost, m.unit, m.problems, m.methods, i, spans[k])));
         json_object_set_new(data, m.method[i], curve);
+        json_object_set_new(fits, m.method[i], json_integer((json_int_t)m.fits[i]));
     }
-    return json_pack("{s:i, s:I, s:{s:o, s:o, s:o, s:s}, s:{s:o, s:o}}", "threads", threads, "problems",
-                     (json_int_t)m.problems, "performance", "ratios", taus, "share", curves_json(&m, m.methods),
-                     "without", without, "caveat", caveat, "data", "budgets", budgets, "share", data);
+    return json_pack("{s:i, s:I, s:o, s:{s:o, s:o, s:o, s:s}, s:{s:o, s:o}}", "threads", threads, "problems",
+                     (json_int_t)m.problems, "fits", fits, "performance", "ratios", taus, "share",
+                     curves_json(&m, m.methods), "without", without, "caveat", caveat, "data", "budgets", budgets,
+                     "share", data);
 }
 
 /* ---- The whole as text ------------------------------------------------------------------------------------------- */
 
 static void print_machine(const pbd_rank *rank, const pbd_rank_about *about, FILE *out) {
-    fprintf(out, "%s, commit %.12s%s, backend %s; %u trials a method, %g s a trial at most%s\n", about->cpu,
+    fprintf(out, "%s, commit %.12s%s, backend %s; trials of a method: %u, each of %g s at most%s\n", about->cpu,
             about->git_sha, about->dirty ? " with changes" : "", rank->backend ? rank->backend : "cpu",
             rank->quick ? rank->problems->quick_trials : rank->problems->trials, rank->limit,
             rank->quick ? " (quick)" : "");
@@ -342,12 +351,14 @@ static pbd_status write_profiles(const pbd_rank *rank, int threads, bool latex, 
     matrix m PBD_CLEANUP(free_matrix) = {0};
     pbd_text_table table PBD_CLEANUP(pbd_text_table_free) = {0};
     char text[40];
-    static const char *const names[] = {"method", "within 1x", "within 2x", "within 10x", "ever", "0.1", "1", "10"};
+    static const char *const names[] = {"method", "fits", "within 1x", "within 2x", "within 10x",
+                                        "ever",   "0.1",  "1",         "10"};
     PBD_TRY(make_matrix(rank, threads, &m));
     if (m.problems < 2 || m.methods < 2) return pbd_ok();
-    for (size_t k = 0; k < 8; k++) PBD_TRY(pbd_text_table_column(&table, names[k], ""));
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) PBD_TRY(pbd_text_table_column(&table, names[k], ""));
     for (size_t i = 0; i < m.methods; i++) {
         PBD_TRY(pbd_text_table_text(&table, m.method[i]));
+        PBD_TRY(pbd_text_table_integer(&table, (long long)m.fits[i]));
         for (size_t k = 0; k < RATIOS; k++) PBD_TRY(pbd_text_table_text(&table, range_text(&m, i, ratios[k], text)));
         for (size_t k = 1; k < SPANS; k += 2)
             PBD_TRY(pbd_text_table_real(&table, pbd_data_profile(m.cost, m.unit, m.problems, m.methods, i, spans[k])));

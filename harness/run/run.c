@@ -26,6 +26,7 @@
 #include "harness/run/convergence.h"
 #include "harness/run/settle.h"
 #include "harness/run/solve_times.h"
+#include "harness/run/step_progress.h"
 #include "harness/run/strays.h"
 #include "harness/run/tears.h"
 
@@ -44,6 +45,7 @@ typedef struct drive_context {
     pbd_snapshots *snapshots; /* likewise */
     pbd_film *film;           /* likewise */
     pbd_spool *spool;         /* likewise */
+    pbd_step_progress *steps; /* likewise */
     double reached;           /* s: of a scene that moves, when its last step ended */
     pbd_exec *exec;
     pbd_balance *balance;         /* of the run proper, where the scene moves; owned */
@@ -116,6 +118,7 @@ static pbd_status keep_balance(const drive_context *c, long step) {
 static pbd_status observe(const void *context, long step, double dt) {
     const drive_context *c = context;
     const double every = c->setup->observe_every, time = (double)step * dt;
+    if (c->steps) pbd_step_progress_show(c->steps, step, lround(c->scene->duration / dt));
     PBD_TRY(keep_snapshot(c, time, step, lround(c->scene->duration / dt)));
     PBD_TRY(keep_balance(c, step));
     if (c->convergence) pbd_convergence_watch(c->convergence, c->state, step);
@@ -273,13 +276,18 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_exec_reset_totals(exec);
     pbd_convergence convergence = pbd_convergence_of(c->method, c->values, 0);
     pbd_recorder_enter(recorder, "solve");
+    pbd_step_progress steps;
+    pbd_step_progress_begin(&steps, item->progress);
     c->observer = item->cell.c;
+    c->steps = &steps;
     c->convergence = &convergence;
     if (c->observer->iterate) pbd_recorder_look(recorder, look_at_iterate, c);
     pbd_status status = drive(c);
     pbd_recorder_look(recorder, NULL, NULL);
     c->observer = NULL;
+    c->steps = NULL;
     c->convergence = NULL;
+    pbd_step_progress_end(&steps);
     pbd_status waited = pbd_exec_wait(exec);
     pbd_recorder_leave(recorder);
     if (status.code == PBD_OK) status = waited;

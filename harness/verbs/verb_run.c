@@ -277,6 +277,7 @@ static pbd_status execute(const run_options *o, int argc, char **argv, run_conte
                                          .columns = pbd_output_columns(),
                                          .problems = problems,
                                          .plan = &plan};
+    plan.item[0].progress = plan.count == 1 && !o->quiet; /* of several, each is a step of the bar */
     context->store = store;
     pbd_progress_begin(&context->progress, o->quiet || plan.count == 1);
     const pbd_status status = pbd_plan_execute(&plan, store, o->again, observe, context);
@@ -322,6 +323,7 @@ const pbd_verb pbd_verb_run = {
         "Snapshots are state_000.vtu ... and states.pvd for ParaView, or state_000.ply ... and states.npz as\n"
         "--states says, and state_000.png ... and sheet.png;\n"
         "all methods on one scene use the same view.\n"
+        "A run of more than 30 s says so on standard error soon after its start; a terminal shows how far it is.\n"
         "Exit 5 when a run failed, diverged or is unphysical, or its snapshots could not be written, 2 for bad\n"
         "input (nothing is stored then; of several runs, refused ones are listed and the rest is made).",
     .options = table,
