@@ -103,7 +103,8 @@ static void print_answer(const pbd_rank *rank, size_t first, size_t last, FILE *
                 "  answer: none is within the tolerance; nearest is %s, %.2g times the tolerance: pbdbench show %.8s\n",
                 best->choices->method, t->over, t->run_id);
     else
-        fprintf(out, "  answer: %s (%s): pbdbench show %.8s\n", best->choices->method, t->settings, t->run_id);
+        fprintf(out, "  answer: %s (%s)%s%s: pbdbench show %.8s\n", best->choices->method, t->settings,
+                *t->warnings ? ", which warns of " : "", t->warnings, t->run_id);
 }
 
 static void print_place(const pbd_rank *rank, const pbd_rank_row *row, size_t place, FILE *out) {

@@ -293,13 +293,12 @@ typedef struct several {
     json_t *params; /* of each point */
 } several;
 
-/* Whether the points i and k are of one problem; else *key is a parameter in which they differ. */
-static bool are_alike(const several *s, size_t i, size_t k, const char **key) {
+/* Whether the points i and k are of one problem. */
+static bool are_alike(const several *s, size_t i, size_t k) {
     const json_t *a = json_array_get(s->params, i), *b = json_array_get(s->params, k);
     for (const pbd_param *p = s->c->params; p && p->name; p++) {
         const json_t *mine = json_object_get(a, p->name), *its = json_object_get(b, p->name);
         if (pbd_is_choice(s->problems, p->name) || (!mine && !its) || json_equal(mine, its)) continue;
-        *key = p->name;
         return false;
     }
     return true;
@@ -323,12 +322,12 @@ enum { MOST_LISTED = 12 };
 static size_t list_problems(const several *s, FILE *list) {
     size_t problems = 0;
     for (size_t i = 0; i < s->work->points; i++) {
-        const char *key, *name;
+        const char *name;
         size_t cells = 0;
         bool first = true;
-        for (size_t k = 0; k < i && first; k++) first = !are_alike(s, k, i, &key);
+        for (size_t k = 0; k < i && first; k++) first = !are_alike(s, k, i);
         if (!first || ++problems > MOST_LISTED) continue;
-        for (size_t k = i; k < s->work->points; k++) cells += are_alike(s, i, k, &key);
+        for (size_t k = i; k < s->work->points; k++) cells += are_alike(s, i, k);
         const pbd_problem *frozen = pbd_problem_of(s->problems, s->c->name, json_array_get(s->params, i));
         name = frozen ? frozen->id : NULL;
         fprintf(list, "  %zu cell%s ", cells, cells == 1 ? "" : "s");
@@ -343,18 +342,23 @@ static size_t list_problems(const several *s, FILE *list) {
 pbd_status pbd_work_one_problem(const pbd_work *w, const pbd_problems *problems, FILE *list) {
     json_auto_t *params = json_array();
     several s = {.work = w, .problems = problems, .params = params};
-    const char *key = NULL;
     bool one = true;
     if (pbd_find_case(w->case_name, &s.c).code != PBD_OK) return pbd_ok(); /* of another program's version */
     for (size_t i = 0; i < w->points; i++) json_array_append_new(params, json_loads(w->point[i].cell.params, 0, NULL));
-    for (size_t i = 1; i < w->points && one; i++) one = are_alike(&s, 0, i, &key);
+    for (size_t i = 1; i < w->points && one; i++) one = are_alike(&s, 0, i);
     if (one) return pbd_ok();
+    char keys[200] = "";
+    for (const pbd_param *p = s.c->params; p && p->name; p++) {
+        const size_t used = strlen(keys);
+        if (!pbd_is_choice(problems, p->name) && varies(params, p->name))
+            snprintf(keys + used, sizeof keys - used, "%s%s", used ? ", " : "", p->name);
+    }
     const size_t count = list_problems(&s, list);
     return pbd_error(
         PBD_BAD_INPUT,
         "the store has %zu problems of %s, whose errors cannot be compared (they differ in %s): name one of "
         "those above, by --problem or -s",
-        count, w->case_name, w->varies);
+        count, w->case_name, keys);
 }
 
 /* Errors of different problems do not compare: which parameters of the case differ among the points. */

@@ -35,10 +35,10 @@ typedef struct pbd_work {
     pbd_arena owned;   /* all that pointers below point to */
     const char *title; /* the problem, or the case */
     char *case_name, *error, *unit, *cpu, machine[33];
-    bool here;          /* machine is this one */
-    bool frames;        /* times are of a frame of 1/60 s, else of a solve */
-    double unit_bytes;  /* of memory: 1 MiB, or 1 KiB where no point needs more than that */
-    bool memory;        /* what the points are drawn against */
+    bool here;         /* machine is this one */
+    bool frames;       /* times are of a frame of 1/60 s, else of a solve */
+    double unit_bytes; /* of memory: 1 MiB, or 1 KiB where no point needs more than that */
+    bool memory;       /* what the points are drawn against */
     const char *varies; /* parameters of the case in which they differ: «nu, load»; "" */
     pbd_work_point *point;
     size_t points; /* drawn ones first, the cheapest first */

@@ -76,11 +76,6 @@ void pbd_work_print(const pbd_work *w, FILE *out) {
     if (builds_of(w) > 1)
         fprintf(out, "note: points are of %zu commits, each cell's newest; the same command repeats the old ones\n",
                 builds_of(w));
-    if (*w->varies)
-        fprintf(out,
-                "note: these are different problems, whose errors cannot be compared: they differ in %s; select one "
-                "with -s\n",
-                w->varies);
 }
 
 /* ---- Within ------------------------------------------------------------------------------------------------------ */
