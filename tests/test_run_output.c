@@ -117,6 +117,17 @@ static void test_long_runs_are_announced(void **state) {
     assert_false(p.told);
 }
 
+static void test_memory_is_measured(void **state) {
+    (void)state;
+    const size_t bytes = 50 << 20;
+    const double before = pbd_memory_held();
+    char *block = malloc(bytes);
+    assert_non_null(block);
+    for (size_t i = 0; i < bytes; i += 4096) block[i] = 1;
+    assert_true(before > 1e5 && pbd_memory_held() - before > 0.5 * (double)bytes && block[4096] == 1);
+    free(block);
+}
+
 static void expect_narrow(const told *t, size_t columns) {
     for (const char *at = t->out; *at; at += *at == '\n') {
         const size_t bytes = strcspn(at, "\n");
@@ -153,6 +164,7 @@ int main(void) {
         cmocka_unit_test(test_grid),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_long_runs_are_announced),
+        cmocka_unit_test(test_memory_is_measured),
         cmocka_unit_test(test_sixty_columns),
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);

@@ -277,6 +277,7 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_convergence convergence = pbd_convergence_of(c->method, c->values, 0);
     pbd_recorder_enter(recorder, "solve");
     pbd_step_progress steps;
+    pbd_announce_memory(pbd_memory_held(), item->progress);
     pbd_step_progress_begin(&steps, item->progress);
     c->observer = item->cell.c;
     c->steps = &steps;

@@ -1,6 +1,7 @@
 #include "harness/run/step_progress.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "harness/exec/clock.h"
@@ -9,6 +10,16 @@ static const double FIRST_LOOK = 0.5, BETWEEN = 0.2; /* s */
 
 double pbd_projected_seconds(double elapsed, long done, long total) {
     return done > 0 && total > 0 ? elapsed * (double)total / (double)done : 0;
+}
+
+void pbd_announce_memory(double bytes, bool wanted) {
+    if (wanted && bytes > 1e9 * PBD_LARGE_RUN)
+        fprintf(stderr, "pbdbench: this run holds %.1f GB of memory\n", 1e-9 * bytes);
+}
+
+double pbd_memory_held(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024 * (double)usage.ru_maxrss : 0;
 }
 
 void pbd_step_progress_begin(pbd_step_progress *p, bool wanted) {

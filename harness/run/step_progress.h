@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-enum { PBD_LONG_RUN = 30 }; /* s: what takes longer is announced */
+enum { PBD_LONG_RUN = 30, PBD_LARGE_RUN = 2 }; /* s, GB: what takes more is announced */
 
 typedef struct pbd_step_progress {
     bool on, terminal, told;
@@ -14,6 +14,11 @@ typedef struct pbd_step_progress {
 
 /* Wall time of all steps, s, where `done` of `total` took `elapsed`; 0 where it cannot be told. */
 double pbd_projected_seconds(double elapsed, long done, long total);
+
+/* Before the first step, once everything is allocated: a sentence where this process has held more than 2 GB; bytes. */
+void pbd_announce_memory(double bytes, bool wanted);
+/* The most that this process has held so far, bytes. */
+double pbd_memory_held(void);
 
 void pbd_step_progress_begin(pbd_step_progress *progress, bool wanted);
 /* After each step; total 0: until it is at rest. */
