@@ -173,3 +173,14 @@ source_mutant(lone_pair losses harness/run/strays.c "lone[i] = lone[j] = false" 
 
 program_mutant(setting_departs reproduce harness/figure/figure_file.c "!lists(value, value_of(setting, setting))" "lists(value, value_of(setting, setting))")
 program_mutant(setting_unused reproduce harness/figure/figure_file.c "if (file->differs[i].used) continue;" "continue;")
+
+set(profiles harness/rank/profiles.c)
+source_mutant(profile_rival rank ${profiles} "if (m != without)" "if (m == without)")
+source_mutant(profile_solved rank ${profiles} "isfinite(mine) && mine <= ratio * least" "mine <= ratio * least")
+source_mutant(profile_unit rank ${profiles} "mine <= budget * unit[p]" "mine <= budget / unit[p]")
+set(ranking harness/rank/rank.c)
+source_mutant(rank_target rank ${ranking} "- problem->target" "+ problem->target")
+source_mutant(rank_uncertainty rank ${ranking} "fmax(error, problem->uncertainty)" "error")
+source_mutant(rank_frame rank ${ranking} "solve * frame / simulated" "solve / frame / simulated")
+source_mutant(rank_tie rank ${ranking} "(t->over == best->over && t->time < best->time)" "(t->over == best->over && t->time > best->time)")
+program_mutant(rank_limit rank harness/process/interrupt.c "pbd_wall_seconds() >= deadline" "pbd_wall_seconds() < deadline")

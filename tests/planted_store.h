@@ -26,7 +26,8 @@ static inline void plant_store(const char *path) {
     assert_int_equal(sqlite3_open_v2(path, &planted, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     plant(
         "PRAGMA synchronous = OFF; BEGIN;"
-        "INSERT INTO \"case\" VALUES ('cube_shear', '', ''), ('cube_torsion', '', ''), ('hex_fit', '', '');"
+        "INSERT INTO \"case\" VALUES ('cube_shear', '', ''), ('cube_torsion', '', ''), ('hex_fit', '', ''), "
+        "('cantilever', '', '');"
         "INSERT INTO method VALUES ('fem_linear', '', ''), ('pbd_distance', '', '');"
         "INSERT INTO invocation VALUES ('i', '[]', '2024-01-01T00:00:00.000Z', 1)");
 }

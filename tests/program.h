@@ -1,6 +1,6 @@
 /* Runs the built program as a person would and keeps what it said: for tests of the command line.
  *
- * From the first use on PBDBENCH_ROOT is workplace(): a folder of the test's own with the checkout's plots in it, so
+ * From the first use on PBDBENCH_ROOT is workplace(): a folder of the test's own with the checkout's plots and cases in it, so
  * that no test can touch the checkout's results. Include after <cmocka.h>.
  */
 #ifndef PBD_TESTS_PROGRAM_H
@@ -37,10 +37,13 @@ static inline const char *workplace(void) {
     if (*folder) return folder;
     snprintf(folder, sizeof folder, "%s/pbdbench-test-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     if (!mkdtemp(folder)) fail_msg("no folder for the test: %s", strerror(errno));
-    char from[PATH_MAX], to[PATH_MAX + 8];
-    snprintf(from, sizeof from, "%s/plots", getenv("PBDBENCH_ROOT"));
-    snprintf(to, sizeof to, "%s/plots", folder);
-    if (symlink(from, to) != 0) fail_msg("%s: %s", to, strerror(errno));
+    static const char *const linked[] = {"plots", "cases"};
+    for (size_t i = 0; i < 2; i++) {
+        char from[PATH_MAX + 8], to[PATH_MAX + 8];
+        snprintf(from, sizeof from, "%s/%s", getenv("PBDBENCH_ROOT"), linked[i]);
+        snprintf(to, sizeof to, "%s/%s", folder, linked[i]);
+        if (symlink(from, to) != 0) fail_msg("%s: %s", to, strerror(errno));
+    }
     setenv("PBDBENCH_ROOT", folder, 1);
     return folder;
 }

@@ -314,7 +314,8 @@ static void a_run_that_gains_is_unphysical(void **state) {
     expect_code(answer, 0);
     expect_says(answer.out, "momentum_drift");
     forget(&answer);
-    answer = tell("run", "spinning_bar", "-m", "corrected_sph", "-s", "dt=0.001", "-s", "duration=0.5", "--no-store");
+    answer =
+        tell("run", "spinning_bar", "-m", "corrected_sph", "-s", "dt=0.001", "-s", "duration=0.5", "--no-store", "-v");
     expect_code(answer, 0);
     expect_says(answer.out, "energy_gain");
     forget(&answer);

@@ -34,6 +34,12 @@ static void plant_measured(const char *cell, unsigned build, const char *machine
  *   exact   fem_linear               0 in 6 ms           not on a logarithmic axis
  *   burst   pbd_distance             diverged
  *   mute    pbd_distance             without that error */
+#define SOFT                                                                                                           \
+    "{\"E\":10000,\"damping\":4,\"density\":100,\"duration\":5,\"gravity\":9.81,\"length\":1,\"material\":\"hencky\"," \
+    "\"mode\":\"dynamic\",\"nu\":0.3,\"width\":0.2,\"iterations\":"
+#define TORSION(NU)                                                                                       \
+    "{\"E\":1,\"base\":\"reset\",\"convention\":\"printed\",\"density\":0,\"edge\":2,\"load\":\"small\"," \
+    "\"loads\":\"equal\",\"nu\":" NU ",\"reference\":\"fem\",\"shared\":\"once\"}"
 static void plant_cells(void) {
     plant_cell("quick", "cube_shear", "pbd_distance", "{\"iterations\":1,\"nu\":0.3,\"solver\":\"jacobi\"}", "f64", 1);
     plant_cell("slow", "cube_shear", "pbd_distance", "{\"iterations\":8,\"nu\":0.3,\"solver\":\"jacobi\"}", "f64", 1);
@@ -45,9 +51,11 @@ static void plant_cells(void) {
     plant_cell("burst", "cube_shear", "pbd_distance", "{\"iterations\":2,\"nu\":0.3,\"solver\":\"jacobi\"}", "f64", 1);
     plant_cell("mute", "cube_shear", "pbd_distance", "{\"iterations\":3,\"nu\":0.3,\"solver\":\"jacobi\"}", "f64", 1);
     plant_cell("away", "cube_shear", "fem_linear", "{\"nu\":0.3}", "f32", 1);
-    plant_cell("moves", "cube_torsion", "pbd_distance", "{\"nu\":0.3}", "f64", 1);
-    plant_cell("moves2", "cube_torsion", "pbd_distance", "{\"nu\":0.4}", "f64", 2);
-    plant_cell("moves3", "cube_torsion", "pbd_distance", "{\"nu\":0.2}", "f64", 1);
+    plant_cell("moves", "cube_torsion", "pbd_distance", TORSION("0.3"), "f64", 1);
+    plant_cell("moves2", "cube_torsion", "pbd_distance", TORSION("0.4"), "f64", 2);
+    plant_cell("moves3", "cube_torsion", "pbd_distance", TORSION("0.2"), "f64", 1);
+    plant_cell("soft", "cantilever", "pbd_distance", SOFT "1}", "f64", 1);
+    plant_cell("softer", "cantilever", "pbd_distance", SOFT "2}", "f64", 1);
     plant_cell("far", "hex_fit", "pbd_distance", "{\"nu\":0.2}", "f64", 1);
 }
 
@@ -96,6 +104,12 @@ static void plant_all(void) {
     plant_measured("moves2", 1, here, 0.2, 0.24);
     plant_metric("simulated_time", "s", "neutral", 4);
     plant_measured("moves3", 1, here, 0.2, 0.24);
+    for (int k = 0; k < 2; k++) { /* 3 s in 0.9 s are 5 ms a frame */
+        plant_run(k ? "softer" : "soft", 'r', 1, here, "ok");
+        plant_metric("tip_ratio", "1", "neutral", k ? 0.5 : 1.25);
+        plant_metric("simulated_time", "s", "neutral", 3);
+        plant_solve(0.9, 0.9);
+    }
     plant_measured("far", 1, elsewhere, 0.5, 1);
     plant_long_names();
     plant_end();
@@ -224,10 +238,35 @@ static void test_chart(void **state) {
         expect_says(answer.out, "1 of 4 runs did not succeed");
         forget(&answer);
     }
-    told answer = tell("plot", "work-precision", "--case", "cube_torsion", "--memory", "--db", path);
+    told answer = tell("plot", "work-precision", "--case", "cube_torsion", "-s", "nu=0.3", "--memory", "--db", path);
     expect_code(answer, 0);
     expect_says(answer.out, "results/plots/cube_torsion-work-precision-memory.png");
-    expect_says(answer.out, "they differ in nu");
+    forget(&answer);
+}
+
+/* Errors of several problems do not compare: they are listed, and none is drawn. */
+static void test_several_problems(void **state) {
+    (void)state;
+    told answer = tell("plot", "work-precision", "--case", "cube_torsion", "--db", path);
+    expect_code(answer, 2);
+    expect_says(answer.err, "3 problems of cube_torsion");
+    expect_says(answer.err, "they differ in nu");
+    expect_says(answer.err, "  1 cell  -s nu=0.2\n");
+    expect_says(answer.err, "  1 cell  --problem cube-torsion-nu-30\n");
+    assert_string_equal(answer.out, "");
+    forget(&answer);
+    answer = tell("plot", "work-precision", "--problem", "cube-torsion-nu-30", "--db", path, "--json");
+    expect_code(answer, 0);
+    json_t *object = json_loads(answer.out, 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(object, "problem")), "cube-torsion-nu-30");
+    assert_string_equal(json_string_value(json_object_get(object, "error")), "displacement_error");
+    assert_int_equal(json_array_size(json_object_get(object, "points")), 1);
+    json_decref(object);
+    forget(&answer);
+    /* |tip_ratio - 1| of 1.25 and 0.5 */
+    answer = tell("plot", "work-precision", "--problem", "cantilever-soft", "--db", path, "--within", "9");
+    expect_code(answer, 0);
+    expect_says(answer.out, "cantilever-soft: the best |tip_ratio - 1| within 9 ms a frame is 0.25, in 5 ms");
     forget(&answer);
 }
 
@@ -259,10 +298,11 @@ static void test_long_names_are_folded(void **state) {
 
 static void test_question(void **state) {
     (void)state;
-    told answer = tell("plot", "work-precision", "--case", "cube_torsion", "--within", "5.1", "--db", path);
+    told answer =
+        tell("plot", "work-precision", "--case", "cube_torsion", "-s", "nu=0.3", "--within", "5.1", "--db", path);
     expect_code(answer, 0);
     expect_says(answer.out, "the best displacement_error within 5.1 ms a frame is 0.1, in 5 ms");
-    expect_says(answer.out, "pbdbench run cube_torsion -m pbd_distance -s nu=0.3 -b cpu -p f64 -t 1");
+    expect_says(answer.out, "pbdbench run cube_torsion -m pbd_distance -s E=1 ");
     assert_null(strstr(answer.out, ".png"));
     forget(&answer);
     answer = tell("plot", "work-precision", "--case", "cube_shear", "--within", "0.1", "--db", path);
@@ -292,6 +332,8 @@ static void test_slips(void **state) {
     (void)state;
     static const char *const slips[][8] = {
         {"needs --case", "work-precision"},
+        {"did you mean 'cantilever-soft'", "work-precision", "--problem", "cantilever-sift"},
+        {"has its own error", "work-precision", "--problem", "cantilever-soft", "-y", "tip_ratio"},
         {"did you mean 'cube_shear'", "work-precision", "--case", "cube_shaer"},
         {"no runs of cube_traction", "work-precision", "--case", "cube_traction"},
         {"no runs of cube_shear and these -s", "work-precision", "--case", "cube_shear", "-s", "nu=0.1"},
@@ -324,6 +366,7 @@ int main(void) {
         cmocka_unit_test(test_memory_and_other_errors),
         cmocka_unit_test(test_another_machine_where_this_has_none),
         cmocka_unit_test(test_chart),
+        cmocka_unit_test(test_several_problems),
         cmocka_unit_test(test_long_names_are_folded),
         cmocka_unit_test(test_question),
         cmocka_unit_test(test_json),

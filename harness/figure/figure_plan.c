@@ -216,6 +216,9 @@ pbd_status pbd_plan_look_up(pbd_plan *plan, pbd_store *store) {
         bool found = false;
         const char *method = pbd_cell_method(&item->cell)->name;
         PBD_TRY(pbd_store_find(store, method, item->cell_id, item->seed, item->repeat, &found, item->run_id));
+        if (!found && item->limit > 0)
+            PBD_TRY(pbd_store_find_stopped(store, method, item->cell_id, item->seed, item->repeat, item->limit, &found,
+                                           item->run_id));
         if (!found) item->run_id[0] = '\0';
     }
     return pbd_ok();

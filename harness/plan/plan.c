@@ -102,6 +102,10 @@ void pbd_plan_free(pbd_plan *plan) {
     *plan = (pbd_plan){0};
 }
 
+void pbd_plan_cut(pbd_plan *plan, size_t count) {
+    while (plan->count > count) free_item(&plan->item[--plan->count]);
+}
+
 static pbd_status append_item(pbd_plan *plan, const pbd_plan_item *item) {
     if (plan->count == plan->capacity) {
         size_t capacity = plan->capacity ? 2 * plan->capacity : 32;
@@ -362,8 +366,7 @@ pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group
     pbd_status status = add_points(plan, request, group, index, settings);
     if (status.code == PBD_OK && request->all_read) status = check_all_read(plan, request, before);
     if (status.code == PBD_OK && request->all_read && request->axes > 0) status = fold_points(plan, request, before);
-    if (status.code != PBD_OK)
-        while (plan->count > before) free_item(&plan->item[--plan->count]);
+    if (status.code != PBD_OK) pbd_plan_cut(plan, before);
     return status;
 }
 

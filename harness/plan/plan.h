@@ -40,6 +40,9 @@ typedef struct pbd_request {
 /* The warning of a run whose snapshots could not be written. */
 #define PBD_SNAPSHOTS_MISSING "snapshots_missing"
 
+/* A run that was stopped at its limit, pbd_plan_item.limit, is `interrupted` and has the limit as this metric, s. */
+#define PBD_WALL_LIMIT "wall_limit"
+
 /* A list of runs to make, in order, all checked. */
 typedef struct pbd_plan_item {
     pbd_cell cell;
@@ -50,6 +53,8 @@ typedef struct pbd_plan_item {
     bool turns;
     const char *law_instead;     /* of the case's default law: the only one that the method supports. NULL: none */
     char *chosen;                /* what the method chose for `auto`: " dt=0.0017 kernel=rest"; "": nothing */
+    double limit;                /* s: the most that the run may take; 0: any time. It is no part of the cell */
+    bool progress;               /* tells on standard error how far it is (step_progress.h) */
     bool begin_only;             /* build the scene and create the state, and end before the first step (pairs.h) */
     pbd_snapshot_plan snapshots; /* of the first repeat; such a run is always made */
     char *snapshot_folder;       /* snapshots.folder */
@@ -72,6 +77,8 @@ typedef struct pbd_plan {
  * nothing added. `group` is kept with each item. */
 pbd_status pbd_plan_add(pbd_plan *plan, const pbd_request *request, size_t group);
 void pbd_plan_free(pbd_plan *plan); /* safe on a zeroed plan */
+/* Removes the items from `count` on. */
+void pbd_plan_cut(pbd_plan *plan, size_t count);
 
 /* Begins the record of a run: cell, parameters and time of day, nothing yet of what comes of it. */
 pbd_status pbd_describe_run(const pbd_plan_item *item, pbd_result *out);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/exec/clock.h"
 #include "harness/process/exit_codes.h"
 
 enum { GRACE = 1 }; /* s: most work without questions is over sooner */
@@ -42,7 +43,13 @@ void pbd_catch_interrupts(void) {
     handle(SIGTERM, on_interrupt);
 }
 
-bool pbd_interrupted(void) { return interrupts != 0; }
+static double deadline; /* s, of pbd_wall_seconds; 0: none */
+
+void pbd_interrupt_after(double seconds) { deadline = seconds > 0 ? pbd_wall_seconds() + seconds : 0; }
+
+bool pbd_time_is_over(void) { return interrupts == 0 && deadline > 0 && pbd_wall_seconds() >= deadline; }
+
+bool pbd_interrupted(void) { return interrupts != 0 || pbd_time_is_over(); }
 
 void pbd_interrupt_ends(const char *work) {
     if (work) fflush(stdout); /* what was said so far */

@@ -6,6 +6,7 @@
 
 #include "harness/exec/arena.h"
 #include "harness/query/run_command.h"
+#include "harness/files/numbers.h"
 
 void pbd_stored_cell_free(pbd_stored_cell *cell) {
     free(cell->case_name);
@@ -99,4 +100,12 @@ pbd_status pbd_cell_labels(const pbd_stored_cell *cell, size_t count, char **lab
         if (status.code != PBD_OK) free(label[i]), label[i] = NULL;
     }
     return status;
+}
+
+bool pbd_has_setting(const json_t *params, const pbd_setting *setting) {
+    const json_t *value = json_object_get(params, setting->key);
+    char *end;
+    const double number = pbd_decimal(setting->value, &end);
+    if (json_is_string(value)) return strcmp(json_string_value(value), setting->value) == 0;
+    return json_is_number(value) && end != setting->value && !*end && json_number_value(value) == number;
 }

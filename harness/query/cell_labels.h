@@ -2,7 +2,9 @@
 #ifndef PBD_CELL_LABELS_H
 #define PBD_CELL_LABELS_H
 
-#include "methods/method.h"
+#include <jansson.h>
+
+#include "harness/catalog/values.h"
 
 /* A stored cell. Owned: pbd_stored_cell_free. */
 typedef struct pbd_stored_cell {
@@ -15,5 +17,8 @@ void pbd_stored_cell_free(pbd_stored_cell *cell); /* safe on a zeroed one */
 /* label[i], to be freed by the caller: the parameters of cell i, «iterations=4 nu=0.3», without those that all cells of
  * its case and method have in common; "" where nothing is left. PBD_BAD_INPUT when parameters are no JSON. */
 pbd_status pbd_cell_labels(const pbd_stored_cell *cell, size_t count, char **label);
+
+/* Whether parameters, a JSON object, have this value: the same word, or the same number in any notation. */
+bool pbd_has_setting(const json_t *params, const pbd_setting *setting);
 
 #endif

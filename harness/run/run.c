@@ -26,6 +26,7 @@
 #include "harness/run/convergence.h"
 #include "harness/run/settle.h"
 #include "harness/run/solve_times.h"
+#include "harness/run/step_progress.h"
 #include "harness/run/strays.h"
 #include "harness/run/tears.h"
 
@@ -44,6 +45,7 @@ typedef struct drive_context {
     pbd_snapshots *snapshots; /* likewise */
     pbd_film *film;           /* likewise */
     pbd_spool *spool;         /* likewise */
+    pbd_step_progress *steps; /* likewise */
     double reached;           /* s: of a scene that moves, when its last step ended */
     pbd_exec *exec;
     pbd_balance *balance;         /* of the run proper, where the scene moves; owned */
@@ -116,6 +118,7 @@ static pbd_status keep_balance(const drive_context *c, long step) {
 static pbd_status observe(const void *context, long step, double dt) {
     const drive_context *c = context;
     const double every = c->setup->observe_every, time = (double)step * dt;
+    if (c->steps) pbd_step_progress_show(c->steps, step, lround(c->scene->duration / dt));
     PBD_TRY(keep_snapshot(c, time, step, lround(c->scene->duration / dt)));
     PBD_TRY(keep_balance(c, step));
     if (c->convergence) pbd_convergence_watch(c->convergence, c->state, step);
@@ -273,13 +276,19 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_exec_reset_totals(exec);
     pbd_convergence convergence = pbd_convergence_of(c->method, c->values, 0);
     pbd_recorder_enter(recorder, "solve");
+    pbd_step_progress steps;
+    pbd_announce_memory(pbd_memory_held(), item->progress);
+    pbd_step_progress_begin(&steps, item->progress);
     c->observer = item->cell.c;
+    c->steps = &steps;
     c->convergence = &convergence;
     if (c->observer->iterate) pbd_recorder_look(recorder, look_at_iterate, c);
     pbd_status status = drive(c);
     pbd_recorder_look(recorder, NULL, NULL);
     c->observer = NULL;
+    c->steps = NULL;
     c->convergence = NULL;
+    pbd_step_progress_end(&steps);
     pbd_status waited = pbd_exec_wait(exec);
     pbd_recorder_leave(recorder);
     if (status.code == PBD_OK) status = waited;
@@ -409,6 +418,11 @@ static pbd_status run_watched(const pbd_plan_item *item, pbd_setup *setup, pbd_e
     return status;
 }
 
+static pbd_status stopped_at_limit(const pbd_plan_item *item, pbd_recorder *recorder, pbd_status ended) {
+    pbd_metric(recorder, PBD_WALL_LIMIT, "s", PBD_STATE, item->limit);
+    return pbd_error(PBD_INTERRUPTED, "longer than the limit of %g s: %s", item->limit, ended.text);
+}
+
 /* Without a state there is no run, and nothing to store. */
 static bool is_refused(const pbd_status *ended, const void *state) {
     return (ended->code == PBD_BAD_INPUT || ended->code == PBD_NOT_SUPPORTED) && !state;
@@ -426,7 +440,10 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     void *state = NULL;
     pbd_status ended = pbd_exec_create(1 << item->cell.backend, item->cell.threads, &exec);
     if (phases_wait()) pbd_recorder_wait_at_phases(recorder, exec);
+    pbd_interrupt_after(item->limit);
     if (ended.code == PBD_OK) ended = run_watched(item, &setup, exec, &state, recorder);
+    if (ended.code == PBD_INTERRUPTED && pbd_time_is_over()) ended = stopped_at_limit(item, recorder, ended);
+    pbd_interrupt_after(0);
     if (ended.code == PBD_OK) ended = check_metrics(out);
     if (ended.code == PBD_OK && pbd_recorder_failed(recorder)) ended = pbd_no_memory();
     const bool refused = is_refused(&ended, state);

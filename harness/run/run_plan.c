@@ -40,6 +40,9 @@ static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again
         bool found = false;
         PBD_TRY(pbd_store_find(store, pbd_cell_method(&item->cell)->name, item->cell_id, item->seed, item->repeat,
                                &found, item->run_id));
+        if (!found && item->limit > 0)
+            PBD_TRY(pbd_store_find_stopped(store, pbd_cell_method(&item->cell)->name, item->cell_id, item->seed,
+                                           item->repeat, item->limit, &found, item->run_id));
         if (found) return pbd_ok();
     }
     if (here.code != PBD_OK) {

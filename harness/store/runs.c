@@ -8,6 +8,7 @@
 
 #include "harness/catalog/plugin.h"
 #include "harness/catalog/renamed.h"
+#include "harness/plan/plan.h"
 #include "harness/store/rows.h"
 
 /* ---- This process ------------------------------------------------------------------------------------------------ */
@@ -134,8 +135,10 @@ static pbd_status bind_numbers(const pbd_store *store, sqlite3_stmt *stmt, uint6
     return pbd_store_fault(store, "looking for a run");
 }
 
-pbd_status pbd_store_find(pbd_store *store, const char *method, const char *cell_id, uint64_t seed, int repeat,
-                          bool *found, char run_id[33]) {
+/* The newest run of a cell by this build's sources on this machine, of those that `which`, a condition in SQL, lets
+ * through; its ?6 is `limit`. */
+static pbd_status find_run(pbd_store *store, const char *method, const char *cell_id, uint64_t seed, int repeat,
+                           const char *which, double limit, bool *found, char run_id[33]) {
     *found = false;
     char source[33];
     source_of(method, source);
@@ -151,17 +154,33 @@ pbd_status pbd_store_find(pbd_store *store, const char *method, const char *cell
     }
     const char *const text[] = {cell_id, source, fingerprint};
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
-    PBD_TRY(pbd_store_prepare(store,
-                              "SELECT run_id FROM run JOIN build USING (build_id) JOIN env USING (env_id)"
-                              " WHERE cell_id = ?1 AND build.source = ?2 AND env.fingerprint = ?3"
-                              " AND seed = ?4 AND repeat = ?5 AND kind = 'run'"
-                              " AND state NOT IN ('failed', 'interrupted')"
-                              " ORDER BY run.started_at DESC, run_id LIMIT 1",
-                              text, 3, &stmt));
+    char query[900];
+    snprintf(query, sizeof query,
+             "SELECT run_id FROM run JOIN build USING (build_id) JOIN env USING (env_id)"
+             " WHERE cell_id = ?1 AND build.source = ?2 AND env.fingerprint = ?3"
+             " AND seed = ?4 AND repeat = ?5 AND kind = 'run' AND %s"
+             " ORDER BY run.started_at DESC, run_id LIMIT 1",
+             which);
+    PBD_TRY(pbd_store_prepare(store, query, text, 3, &stmt));
     PBD_TRY(bind_numbers(store, stmt, seed, repeat));
+    if (limit > 0 && sqlite3_bind_double(stmt, 6, limit) != SQLITE_OK)
+        return pbd_store_fault(store, "looking for a run");
     PBD_TRY(pbd_store_step(store, stmt, found, "looking for a run"));
     if (*found) snprintf(run_id, 33, "%s", pbd_column_text(stmt, 0));
     return pbd_ok();
+}
+
+pbd_status pbd_store_find(pbd_store *store, const char *method, const char *cell_id, uint64_t seed, int repeat,
+                          bool *found, char run_id[33]) {
+    return find_run(store, method, cell_id, seed, repeat, "state NOT IN ('failed', 'interrupted')", 0, found, run_id);
+}
+
+pbd_status pbd_store_find_stopped(pbd_store *store, const char *method, const char *cell_id, uint64_t seed, int repeat,
+                                  double limit, bool *found, char run_id[33]) {
+    return find_run(store, method, cell_id, seed, repeat,
+                    "state = 'interrupted' AND EXISTS (SELECT 1 FROM metric AS m WHERE m.run_id = run.run_id"
+                    " AND m.name = '" PBD_WALL_LIMIT "' AND m.value >= ?6)",
+                    limit, found, run_id);
 }
 
 /* Copies a prefix of an id in lower case; false when it is none. */

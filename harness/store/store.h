@@ -30,6 +30,10 @@ pbd_status pbd_store_begin(pbd_store *store, int argc, char *const *argv);
 pbd_status pbd_store_find(pbd_store *store, const char *method, const char *cell_id, uint64_t seed, int repeat,
                           bool *found, char run_id[33]);
 
+/* Looks for a run of the same that was stopped at a limit of `limit` seconds or more (PBD_WALL_LIMIT). */
+pbd_status pbd_store_find_stopped(pbd_store *store, const char *method, const char *cell_id, uint64_t seed, int repeat,
+                                  double limit, bool *found, char run_id[33]);
+
 /* Stores a run in one transaction and sets result->run_id. `before` and `after` may be NULL. */
 pbd_status pbd_store_put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
                          const pbd_machine_sample *after);

@@ -3,26 +3,16 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "harness/files/numbers.h"
 #include "harness/store/rows.h"
 
 char *pbd_column_copy(pbd_arena *owner, sqlite3_stmt *row, int column) {
     return pbd_new_text(owner, pbd_column_text(row, column));
 }
 
-/* The same word, or the same number in any notation. */
-static bool has_setting(const json_t *params, const pbd_setting *setting) {
-    const json_t *value = json_object_get(params, setting->key);
-    char *end;
-    const double number = pbd_decimal(setting->value, &end);
-    if (json_is_string(value)) return strcmp(json_string_value(value), setting->value) == 0;
-    return json_is_number(value) && end != setting->value && !*end && json_number_value(value) == number;
-}
-
 static bool has_settings(const char *params, const pbd_trend_selection *s) {
     json_auto_t *object = json_loads(params, 0, NULL);
     for (size_t i = 0; i < s->settings; i++)
-        if (!has_setting(object, &s->setting[i])) return false;
+        if (!pbd_has_setting(object, &s->setting[i])) return false;
     return true;
 }
 

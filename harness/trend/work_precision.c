@@ -104,17 +104,19 @@ static pbd_status find_runs(gathering *g) {
 
 /* ---- Their numbers ----------------------------------------------------------------------------------------------- */
 
-/* Of each cell that has a successful run, medians over the runs taken (?1), and the error: ?2, or the one that most
- * cells have, and of those the first that the case measures. A run reports what its kernels did (kernel_launches) after
- * the errors of the method and before those of the case. */
+/* Of each cell that has a successful run, medians over the runs taken (?1), and the error: ?2, its distance from ?3
+ * where there is one, or the one that most cells have, and of those the first that the case measures. A run reports
+ * what its kernels did (kernel_launches) after the errors of the method and before those of the case. */
 static const char medians[] =
     "WITH taken AS MATERIALIZED (SELECT value ->> 0 AS cell, value ->> 1 AS run_id FROM json_each(?1)),"
-    " number AS (SELECT cell, m.name, m.unit, coalesce(m.value, CAST(m.count AS REAL)) AS value,"
+    " number AS (SELECT cell, m.name, m.unit, CASE WHEN m.name = ?2 AND ?3 IS NOT NULL"
+    "   THEN abs(coalesce(m.value, m.count) - CAST(?3 AS REAL)) ELSE coalesce(m.value, CAST(m.count AS REAL)) END AS value,"
     "   m.name NOT IN ('solve_wall', 'simulated_time', 'device_bytes_peak') AS is_error,"
     "   m.position - 1000000 * EXISTS (SELECT 1 FROM metric AS k WHERE k.run_id = m.run_id"
     "    AND k.name = 'kernel_launches' AND k.position < m.position) AS rank"
     "  FROM taken JOIN metric AS m USING (run_id) WHERE coalesce(m.value, m.count) IS NOT NULL"
-    "   AND (m.name IN ('solve_wall', 'simulated_time', 'device_bytes_peak') OR " PBD_SQL_SHOWN_ERROR("m") ")"
+    "   AND (m.name IN ('solve_wall', 'simulated_time', 'device_bytes_peak') OR m.name = ?2 AND ?3 IS NOT NULL"
+    "   OR " PBD_SQL_SHOWN_ERROR("m") ")"
     "  UNION ALL SELECT cell, 'phase', 's', wall_s, false, 0 FROM taken JOIN phase USING (run_id)"
     "   WHERE name = 'solve' AND wall_s > 0),"
     " middle AS MATERIALIZED (SELECT cell, name, unit, is_error, min(rank) AS rank, median(value) AS value FROM number"
@@ -156,12 +158,14 @@ static pbd_status read_numbers(gathering *g, const pbd_work_query *q) {
     char *runs PBD_CLEANUP(pbd_free_memory) = json_dumps(g->taken, JSON_COMPACT);
     sqlite3_stmt *row PBD_CLEANUP(pbd_statement_release) = NULL;
     double *simulated = pbd_new(&a, double, w->points), most_memory = 0;
+    const char *error = q->problem ? q->problem->metric : q->error;
+    const char *target = q->problem ? pbd_new_format(&a, "%.17g", q->problem->target) : NULL;
     bool any;
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < w->points; i++)
         w->point[i].time = w->point[i].memory = w->point[i].error = simulated[i] = (double)NAN;
     PBD_TRY(pbd_sql_functions(pbd_store_sql(g->store)));
-    PBD_TRY(pbd_store_prepare(g->store, medians, (const char *const[]){runs, q->error}, 2, &row));
+    PBD_TRY(pbd_store_prepare(g->store, medians, (const char *const[]){runs, error, target}, 3, &row));
     for (;;) {
         PBD_TRY(pbd_store_step(g->store, row, &any, "reading its metrics"));
         if (!any) break;
@@ -179,8 +183,14 @@ static pbd_status read_numbers(gathering *g, const pbd_work_query *q) {
     w->unit_bytes = most_memory < 1 << 20 ? 1 << 10 : 1 << 20;
     for (size_t i = 0; i < w->points && w->frames; i++) w->point[i].time *= frame / simulated[i];
     PBD_TRY(pbd_arena_check(&w->owned));
+    if (w->error && q->problem) {
+        char name[120];
+        pbd_problem_error_name(q->problem, name, sizeof name);
+        w->error = pbd_new_text(&w->owned, name);
+        return pbd_arena_check(&w->owned);
+    }
     if (w->error) return pbd_ok();
-    if (q->error) return unknown_error(g->store, runs, q->error);
+    if (error) return unknown_error(g->store, runs, error);
     return pbd_error(PBD_BAD_INPUT,
                      "no successful stored run of %s has an error (a metric that is better lower): "
                      "`pbdbench list runs --case %s` shows them",
@@ -276,6 +286,81 @@ static bool varies(const json_t *params, const char *key) {
     return false;
 }
 
+typedef struct several {
+    const pbd_work *work;
+    const pbd_problems *problems;
+    const pbd_case *c;
+    json_t *params; /* of each point */
+} several;
+
+/* Whether the points i and k are of one problem. */
+static bool are_alike(const several *s, size_t i, size_t k) {
+    const json_t *a = json_array_get(s->params, i), *b = json_array_get(s->params, k);
+    for (const pbd_param *p = s->c->params; p && p->name; p++) {
+        const json_t *mine = json_object_get(a, p->name), *its = json_object_get(b, p->name);
+        if (pbd_is_choice(s->problems, p->name) || (!mine && !its) || json_equal(mine, its)) continue;
+        return false;
+    }
+    return true;
+}
+
+/* «nu=0.3 load=small»: the parameters of a problem that differ among all points. */
+static void write_values(const several *s, size_t i, FILE *list) {
+    const json_t *mine = json_array_get(s->params, i);
+    for (const pbd_param *p = s->c->params; p && p->name; p++) {
+        if (pbd_is_choice(s->problems, p->name) || !varies(s->params, p->name)) continue;
+        const json_t *value = json_object_get(mine, p->name);
+        char *text PBD_CLEANUP(pbd_free_memory) =
+            value ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)) : NULL;
+        fprintf(list, " -s %s=%.*s", p->name, text && *text == '"' ? (int)strlen(text) - 2 : 40,
+                !text ? "?" : text + (*text == '"'));
+    }
+}
+
+enum { MOST_LISTED = 12 };
+
+static size_t list_problems(const several *s, FILE *list) {
+    size_t problems = 0;
+    for (size_t i = 0; i < s->work->points; i++) {
+        const char *name;
+        size_t cells = 0;
+        bool first = true;
+        for (size_t k = 0; k < i && first; k++) first = !are_alike(s, k, i);
+        if (!first || ++problems > MOST_LISTED) continue;
+        for (size_t k = i; k < s->work->points; k++) cells += are_alike(s, i, k);
+        const pbd_problem *frozen = pbd_problem_of(s->problems, s->c->name, json_array_get(s->params, i));
+        name = frozen ? frozen->id : NULL;
+        fprintf(list, "  %zu cell%s ", cells, cells == 1 ? "" : "s");
+        if (name) fprintf(list, " --problem %s", name);
+        if (!name) write_values(s, i, list);
+        fputc('\n', list);
+    }
+    if (problems > MOST_LISTED) fprintf(list, "  and %zu more problems\n", problems - MOST_LISTED);
+    return problems;
+}
+
+pbd_status pbd_work_one_problem(const pbd_work *w, const pbd_problems *problems, FILE *list) {
+    json_auto_t *params = json_array();
+    several s = {.work = w, .problems = problems, .params = params};
+    bool one = true;
+    if (pbd_find_case(w->case_name, &s.c).code != PBD_OK) return pbd_ok(); /* of another program's version */
+    for (size_t i = 0; i < w->points; i++) json_array_append_new(params, json_loads(w->point[i].cell.params, 0, NULL));
+    for (size_t i = 1; i < w->points && one; i++) one = are_alike(&s, 0, i);
+    if (one) return pbd_ok();
+    char keys[200] = "";
+    for (const pbd_param *p = s.c->params; p && p->name; p++) {
+        const size_t used = strlen(keys);
+        if (!pbd_is_choice(problems, p->name) && varies(params, p->name))
+            snprintf(keys + used, sizeof keys - used, "%s%s", used ? ", " : "", p->name);
+    }
+    const size_t count = list_problems(&s, list);
+    return pbd_error(
+        PBD_BAD_INPUT,
+        "the store has %zu problems of %s, whose errors cannot be compared (they differ in %s): name one of "
+        "those above, by --problem or -s",
+        count, w->case_name, keys);
+}
+
 /* Errors of different problems do not compare: which parameters of the case differ among the points. */
 static pbd_status note_problems(pbd_work *w) {
     const pbd_case *c = NULL;
@@ -291,14 +376,31 @@ static pbd_status note_problems(pbd_work *w) {
     return pbd_ok();
 }
 
+/* Cells of a problem have what it fixes, and what -s says. */
+static pbd_status add_fixed(const pbd_work_query *q, pbd_settings *fixed, pbd_arena *a,
+                            pbd_trend_selection *selection) {
+    if (!q->problem) return pbd_ok();
+    PBD_TRY(pbd_settings_parse((const char *const *)q->problem->set, q->problem->set_count, fixed));
+    pbd_setting *all = pbd_new(a, pbd_setting, fixed->count + q->settings);
+    PBD_TRY(pbd_arena_check(a));
+    for (size_t i = 0; i < fixed->count + q->settings; i++)
+        all[i] = i < fixed->count ? fixed->item[i] : q->setting[i - fixed->count];
+    selection->setting = all;
+    selection->settings = fixed->count + q->settings;
+    return pbd_ok();
+}
+
 pbd_status pbd_work_load(pbd_store *store, const pbd_work_query *q, pbd_work *out) {
     pbd_arena a PBD_ARENA;
     json_auto_t *index = json_object(), *taken = json_array();
-    const pbd_trend_selection selection = {q->case_name, q->method, q->setting, q->settings, 0};
+    pbd_settings fixed PBD_CLEANUP(pbd_settings_free) = {0}; /* by the problem */
+    pbd_trend_selection selection = {q->case_name, q->method, q->setting, q->settings, 0};
     pbd_trend_cell *cell;
     size_t cells;
     *out = (pbd_work){.memory = q->memory};
     out->case_name = pbd_new_text(&out->owned, q->case_name);
+    out->title = q->problem ? q->problem->id : out->case_name;
+    PBD_TRY(add_fixed(q, &fixed, &a, &selection));
     PBD_TRY(pbd_trend_cells_load(store, &selection, &out->owned, &cell, &cells));
     out->point = pbd_new(&out->owned, pbd_work_point, cells);
     PBD_TRY(pbd_arena_check(&out->owned));
@@ -310,9 +412,10 @@ pbd_status pbd_work_load(pbd_store *store, const pbd_work_query *q, pbd_work *ou
     index_cells(&g, cell, cells);
     PBD_TRY(find_runs(&g));
     if (!out->cpu)
-        return pbd_error(PBD_BAD_INPUT, "the store has no runs of %s%s%s%s: `pbdbench run %s -m METHOD` makes one",
-                         q->case_name, q->method ? " with " : "", q->method ? q->method : "",
-                         q->settings ? " and these -s" : "", q->case_name);
+        return pbd_error(PBD_BAD_INPUT, "the store has no runs of %s%s%s%s: `pbdbench %s %s%s` makes %s", out->title,
+                         q->method ? " with " : "", q->method ? q->method : "", q->settings ? " and these -s" : "",
+                         q->problem ? "rank --problem" : "run", out->title, q->problem ? "" : " -m METHOD",
+                         q->problem ? "them" : "one");
     PBD_TRY(read_numbers(&g, q));
     PBD_TRY(make_points(out, cell));
     return note_problems(out);

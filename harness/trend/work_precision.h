@@ -4,14 +4,16 @@
 
 #include <stdio.h>
 
+#include "harness/rank/problems.h"
 #include "harness/trend/cells.h"
 
 typedef struct pbd_work_query {
     const char *case_name, *method; /* method NULL: any */
     const pbd_setting *setting;     /* only cells with these values */
     size_t settings;
-    const char *error; /* a metric that is better lower; NULL: see pbd_work_load */
-    bool memory;       /* against memory, not time */
+    const char *error;          /* a metric that is better lower; NULL: see pbd_work_load */
+    const pbd_problem *problem; /* its error in place of that, and only its cells; NULL: none */
+    bool memory;                /* against memory, not time */
 } pbd_work_query;
 
 /* One cell: medians over the runs of the newest build that ran it on one machine, without builds
@@ -30,12 +32,13 @@ typedef struct pbd_work_point {
 } pbd_work_point;
 
 typedef struct pbd_work {
-    pbd_arena owned; /* all that pointers below point to */
+    pbd_arena owned;   /* all that pointers below point to */
+    const char *title; /* the problem, or the case */
     char *case_name, *error, *unit, *cpu, machine[33];
-    bool here;          /* machine is this one */
-    bool frames;        /* times are of a frame of 1/60 s, else of a solve */
-    double unit_bytes;  /* of memory: 1 MiB, or 1 KiB where no point needs more than that */
-    bool memory;        /* what the points are drawn against */
+    bool here;         /* machine is this one */
+    bool frames;       /* times are of a frame of 1/60 s, else of a solve */
+    double unit_bytes; /* of memory: 1 MiB, or 1 KiB where no point needs more than that */
+    bool memory;       /* what the points are drawn against */
     const char *varies; /* parameters of the case in which they differ: «nu, load»; "" */
     pbd_work_point *point;
     size_t points; /* drawn ones first, the cheapest first */
@@ -49,6 +52,10 @@ typedef struct pbd_work {
  * PBD_BAD_INPUT when there are no runs or no such error, with the nearest name. Free with pbd_work_free, also then. */
 pbd_status pbd_work_load(pbd_store *store, const pbd_work_query *query, pbd_work *out);
 void pbd_work_free(pbd_work *work);
+
+/* PBD_BAD_INPUT where the points are of several problems: parameters of the case differ that no method may choose.
+ * Errors of different problems do not compare. Lists them on `list`, by name where they are frozen ones. */
+pbd_status pbd_work_one_problem(const pbd_work *work, const pbd_problems *problems, FILE *list);
 
 /* What is along x: ms, or memory in unit_bytes. NaN where the point has none. */
 double pbd_work_cost(const pbd_work *work, const pbd_work_point *point);

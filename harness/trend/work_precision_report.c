@@ -64,7 +64,7 @@ static size_t builds_of(const pbd_work *w) {
 }
 
 void pbd_work_print(const pbd_work *w, FILE *out) {
-    fprintf(out, "%s: %s against %s, %zu cells, on %.8s (%s)\n", w->case_name, w->error,
+    fprintf(out, "%s: %s against %s, %zu cells, on %.8s (%s)\n", w->title, w->error,
             w->memory   ? "memory"
             : w->frames ? "the wall time of a frame of 1/60 s"
                         : "the wall time of a solve",
@@ -76,11 +76,6 @@ void pbd_work_print(const pbd_work *w, FILE *out) {
     if (builds_of(w) > 1)
         fprintf(out, "note: points are of %zu commits, each cell's newest; the same command repeats the old ones\n",
                 builds_of(w));
-    if (*w->varies)
-        fprintf(out,
-                "note: these are different problems, whose errors cannot be compared: they differ in %s; select one "
-                "with -s\n",
-                w->varies);
 }
 
 /* ---- Within ------------------------------------------------------------------------------------------------------ */
@@ -103,12 +98,12 @@ pbd_status pbd_work_answer(pbd_store *store, const pbd_work *w, double ms, FILE 
     const pbd_work_point *best = pbd_work_within(w, ms);
     char *command PBD_CLEANUP(pbd_free_memory) = NULL;
     if (!best) {
-        fprintf(out, "%s: no run takes less than %g ms a %s; the fastest takes %.4g ms\n", w->case_name, ms, per(w),
+        fprintf(out, "%s: no run takes less than %g ms a %s; the fastest takes %.4g ms\n", w->title, ms, per(w),
                 quickest(w));
         return pbd_ok();
     }
     PBD_TRY(command_of(store, best, &command));
-    fprintf(out, "%s: the best %s within %g ms a %s is %.4g%s%s, in %.4g ms\n  %s\n  %s\n", w->case_name, w->error, ms,
+    fprintf(out, "%s: the best %s within %g ms a %s is %.4g%s%s, in %.4g ms\n  %s\n  %s\n", w->title, w->error, ms,
             per(w), best->error, *unit_of(w) ? " " : "", unit_of(w), 1e3 * best->time, best->label, command);
     return pbd_ok();
 }
@@ -142,9 +137,10 @@ pbd_status pbd_work_json(pbd_store *store, const pbd_work *w, double within, con
     for (size_t i = 0; i < w->points; i++)
         json_array_append_new(i < w->drawn ? points : apart, point_json(&w->point[i]));
     json_t *object =
-        json_pack("{ss ss ss ss ss sb sb ss ss? so so}", "case", w->case_name, "error", w->error, "unit", w->unit,
-                  "machine", w->machine, "cpu", w->cpu, "this_machine", w->here, "frames", w->frames, "against",
-                  w->memory ? "memory" : "time", "plot", plot, "points", points, "not_drawn", apart);
+        json_pack("{ss ss? ss ss ss ss sb sb ss ss? so so}", "case", w->case_name, "problem",
+                  w->title == w->case_name ? NULL : w->title, "error", w->error, "unit", w->unit, "machine", w->machine,
+                  "cpu", w->cpu, "this_machine", w->here, "frames", w->frames, "against", w->memory ? "memory" : "time",
+                  "plot", plot, "points", points, "not_drawn", apart);
     const pbd_status status = within > 0 ? add_answer(store, w, within, object) : pbd_ok();
     if (status.code == PBD_OK)
         pbd_write_json(object, out);
@@ -291,7 +287,7 @@ pbd_status pbd_work_draw(const pbd_work *w, const char *path) {
                                              : "wall time of a solve",
                                  cost_unit(w))},
         {"yname", pbd_new_format(&a, "%s%s%s%s", w->error, *unit ? " (" : "", unit, *unit ? ")" : "")},
-        {"heading", pbd_new_format(&a, "%s on %s", w->case_name, w->cpu)},
+        {"heading", pbd_new_format(&a, "%s on %s", w->title, w->cpu)},
         {"footer", footer},
         {"letters", pdf ? ",8" : ",13"},
         {"share", pbd_new_format(&a, "%.4f", 24 * (double)lines / height)},

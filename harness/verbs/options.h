@@ -24,6 +24,7 @@ typedef enum pbd_words {
     PBD_WORDS_METHODS,
     PBD_WORDS_CASES,
     PBD_WORDS_FIGURES, /* figures and papers */
+    PBD_WORDS_PROBLEMS,
     PBD_WORDS_BACKENDS,
     PBD_WORDS_PRECISIONS,
     PBD_WORDS_KINDS,    /* of `list` */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "harness/figure/figures.h"
+#include "harness/rank/problems.h"
 #include "harness/verbs/cli.h"
 
 typedef struct completion_options {
@@ -98,6 +99,12 @@ static void offer_figures(begun begin) {
     pbd_figure_list_free(&list);
 }
 
+static void offer_problems(begun begin) {
+    pbd_problems *problems PBD_CLEANUP(pbd_problems_release) = NULL;
+    if (pbd_problems_load(&problems).code != PBD_OK) return;
+    for (unsigned i = 0; i < problems->problems_count; i++) offer(problems->problems[i].id, begin);
+}
+
 /* Files and folders are the shell's own affair: a separate line requests them. */
 static void offer_words(pbd_words words, const char *choices, begun begin) {
     switch (words) {
@@ -117,6 +124,9 @@ static void offer_words(pbd_words words, const char *choices, begun begin) {
             return;
         case PBD_WORDS_FIGURES:
             offer_figures(begin);
+            return;
+        case PBD_WORDS_PROBLEMS:
+            offer_problems(begin);
             return;
         case PBD_WORDS_BACKENDS:
             for (int i = 0; i < PBD_BACKEND_COUNT; i++) offer(pbd_backend_at((pbd_backend)i).name, begin);

@@ -12,6 +12,7 @@
 #include "harness/figure/papers.h"
 #include "harness/process/interrupt.h"
 #include "harness/query/list_runs.h"
+#include "harness/rank/problems.h"
 #include "harness/run/pairs.h"
 #include "harness/verbs/cli.h"
 
@@ -173,6 +174,8 @@ static const pbd_option table[] = {
                     "(the norm of residual_left; null: explicit or direct) and unconverged (why a\n"
                     "large one is not warned of, or null), cases params; runs are\n"
                     "{run_id, kind, started_at, state, says, case, method, params, errors, time_s};\n"
+                    "problems are {name, summary, case, kind, set, metric, error, target, uncertainty,\n"
+                    "tolerance, reference, quick, methods, left_out};\n"
                     "pairs are {case, method, state, reason, ends, why}: ends and why are null where\n"
                     "the pair is refused"),
     PBD_OPT_FLAG(list_options, markdown, "markdown", 0,
@@ -242,13 +245,64 @@ static pbd_status list_pairs(const list_options *o) {
     return pbd_ok();
 }
 
+/* ---- Problems ---------------------------------------------------------------------------------------------------- */
+
+static json_t *texts_json(char *const *text, unsigned count) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < count; i++) json_array_append_new(array, json_string(text[i]));
+    return array;
+}
+
+static json_t *left_out_json(const pbd_left_out *item, unsigned count) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(array, json_pack("{s:s, s:s}", "name", item[i].name, "because", item[i].because));
+    return array;
+}
+
+static json_t *problem_json(const pbd_problem *p) {
+    json_t *methods = json_array();
+    char error[120];
+    pbd_problem_error_name(p, error, sizeof error);
+    for (unsigned i = 0; i < p->methods_count; i++) json_array_append_new(methods, json_string(p->methods[i].method));
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:f, s:f, s:f, s:s, s:b, s:o, s:o}", "name", p->id, "summary",
+                     p->title, "case", p->case_name, "kind", p->kind, "set", texts_json(p->set, p->set_count), "metric",
+                     p->metric, "error", error, "target", p->target, "uncertainty", p->uncertainty, "tolerance",
+                     p->tolerance, "reference", p->reference, "quick", p->quick, "methods", methods, "left_out",
+                     left_out_json(p->left_out, p->left_out_count));
+}
+
+static void print_problem(const pbd_problem *p) {
+    char error[120];
+    pbd_problem_error_name(p, error, sizeof error);
+    printf("  %-24s %s%s\n  %-24s %s, %s; %s <= %g\n", p->id, p->title, p->quick ? "  [quick]" : "", "", p->case_name,
+           p->kind, error, p->tolerance);
+}
+
+static pbd_status list_problems(bool json) {
+    pbd_problems *all PBD_CLEANUP(pbd_problems_release) = NULL;
+    json_auto_t *array = json ? json_array() : NULL;
+    PBD_TRY(pbd_problems_load(&all));
+    for (unsigned i = 0; i < all->problems_count; i++) {
+        if (array)
+            json_array_append_new(array, problem_json(&all->problems[i]));
+        else
+            print_problem(&all->problems[i]);
+    }
+    if (array) json_dumpf(array, stdout, JSON_INDENT(1));
+    if (array) putchar('\n');
+    for (unsigned i = 0; i < all->left_out_count && !array; i++)
+        printf("  %-24s left out: %s\n", all->left_out[i].name, all->left_out[i].because);
+    return pbd_ok();
+}
+
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
 
-enum { PARTS = 4, KIND_RUNS = PARTS, KIND_PAIRS, KINDS };
+enum { PARTS = 4, KIND_RUNS = PARTS, KIND_PAIRS, KIND_PROBLEMS, KINDS };
 
-/* Which kinds were named; `runs` and `pairs` go alone, since they are other kinds of tables. */
+/* Which kinds were named; `runs`, `pairs` and `problems` go alone, since they are other kinds of tables. */
 static pbd_status take_kinds(const pbd_texts *words, bool wanted[KINDS]) {
-    static const char *const kinds[KINDS] = {"methods", "cases", "figures", "backends", "runs", "pairs"};
+    static const char *const kinds[KINDS] = {"methods", "cases", "figures", "backends", "runs", "pairs", "problems"};
     for (size_t i = 0; i < words->count; i++) {
         size_t k = 0;
         while (k < KINDS && strcmp(words->item[i], kinds[k]) != 0) k++;
@@ -281,6 +335,7 @@ static pbd_status act(void *options, pbd_call *call) {
     PBD_TRY(check_options(o, wanted, call->words->count));
     if (o->markdown) return pbd_findings_page(stdout);
     if (wanted[KIND_RUNS]) return list_runs(o);
+    if (wanted[KIND_PROBLEMS]) return list_problems(o->json);
     return wanted[KIND_PAIRS] ? list_pairs(o) : list_parts(o->json, wanted);
 }
 
@@ -291,14 +346,16 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_list = {
     .name = "list",
-    .summary = "list methods, cases, figures, backends, runs or pairs",
+    .summary = "list methods, cases, figures, backends, runs, pairs or problems",
     .usage =
         "list [methods|cases|figures|backends]... [--json]\n"
         "list figures --markdown\n"
+        "list problems [--json]\n"
         "list pairs [--case C] [-m METHOD] [--json]\n"
         "list runs [--case C] [-m METHOD] [--state S] [--last N] [--db FILE] [--json]",
     .about =
         "One line each; unavailable entries give the reason. Without an argument: the first four.\n"
+        "Of problems, on which `rank` compares methods: case, error and tolerance (cases/problems.yaml).\n"
         "Of pairs of a case and a method: fits, or why not, by the checks that `run` makes with every parameter\n"
         "at its default; asks, where the case has a parameter without a default, such as a file. The state in\n"
         "which a pair that fits is known to end, where it is not ok, and why: cases/ends.def.\n"
@@ -306,6 +363,6 @@ const pbd_verb pbd_verb_list = {
         "among those shown. `pbdbench show RUN` prints one completely.",
     .options = table,
     .words = PBD_WORDS_CHOICES,
-    .choices = "methods|cases|figures|backends|runs|pairs",
+    .choices = "methods|cases|figures|backends|runs|pairs|problems",
     .main = verb_main,
 };

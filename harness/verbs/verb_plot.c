@@ -16,8 +16,10 @@
 typedef struct plot_options {
     const char *subject, *db, *out, *x, *y, *by, *method, *logs;
     pbd_texts sets;
-    pbd_settings only;     /* -s: only runs with these values */
-    const char *case_name; /* this and the rest: of work-precision */
+    pbd_settings only;                    /* -s: only runs with these values */
+    const char *case_name, *problem_name; /* this and the rest: of work-precision */
+    pbd_problems *problems;
+    const pbd_problem *problem; /* of --problem; NULL: none */
     double within;
     bool memory, json;
 } plot_options;
@@ -36,13 +38,15 @@ static const pbd_option table[] = {
     PBD_OPT_TEXT(plot_options, out, "out", 'o', "PATH", PBD_WORDS_FILES,
                  "a figure's folder; a chart's file, .png, .svg or .pdf (default\nresults/plots/CASE-Y-X.png)"),
     PBD_OPT_TEXT(plot_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES, "work-precision: of this case"),
+    PBD_OPT_TEXT(plot_options, problem_name, "problem", 0, "PROBLEM", PBD_WORDS_PROBLEMS,
+                 "work-precision: of this frozen problem (`pbdbench list problems`)"),
     PBD_OPT_FLAG(plot_options, memory, "memory", 0, "work-precision: error against memory, not time"),
     PBD_OPT_REAL(plot_options, within, "within", 0, "MS", 1e-9, 1e12,
                  "work-precision: prints the best error within so many ms a frame (a\n"
                  "solve, for static cases), and the command that makes it; draws only\n"
                  "with -o"),
     PBD_OPT_FLAG(plot_options, json, "json", 0,
-                 "work-precision: one object {case, error, unit, machine, cpu, frames,\n"
+                 "work-precision: one object {case, problem, error, unit, machine, cpu, frames,\n"
                  "against, plot, points, not_drawn, within}; draws only with -o"),
     PBD_OPTION_DB(plot_options),
     {0}};
@@ -55,13 +59,17 @@ static pbd_status take_words(const pbd_texts *words, plot_options *o) {
         return pbd_error(PBD_BAD_INPUT, "plot takes one figure or case; '%.60s' is an extra argument", words->item[1]);
     o->subject = words->item[0];
     const bool work = strcmp(o->subject, work_precision) == 0;
-    if (work && !o->case_name)
-        return pbd_error(PBD_BAD_INPUT, "plot work-precision needs --case CASE: `pbdbench list cases` shows them");
+    if (work && !o->case_name == !o->problem_name)
+        return pbd_error(PBD_BAD_INPUT,
+                         "plot work-precision needs --case CASE or --problem PROBLEM: `pbdbench list cases` "
+                         "and `list problems` show them");
+    if (o->problem_name && o->y)
+        return pbd_error(PBD_BAD_INPUT, "a problem has its own error: remove -y, or use --case");
     if (work && (o->x || o->by || *o->logs))
         return pbd_error(PBD_BAD_INPUT, "-x, --by and --log are not valid with plot work-precision");
-    if (!work && (o->case_name || o->memory || o->within > 0 || o->json))
+    if (!work && (o->case_name || o->problem_name || o->memory || o->within > 0 || o->json))
         return pbd_error(PBD_BAD_INPUT,
-                         "--case, --memory, --within and --json are valid with plot work-precision only");
+                         "--case, --problem, --memory, --within and --json are valid with plot work-precision only");
     return pbd_ok();
 }
 
@@ -333,7 +341,7 @@ static pbd_status tell_work(const plot_options *o, pbd_store *store, const pbd_w
     pbd_arena a PBD_ARENA;
     const char *target = NULL;
     if (o->out || !(o->json || o->within > 0)) {
-        const char *name = pbd_new_format(&a, "%s-work-precision%s.png", o->case_name, o->memory ? "-memory" : "");
+        const char *name = pbd_new_format(&a, "%s-work-precision%s.png", work->title, o->memory ? "-memory" : "");
         PBD_TRY(pbd_arena_check(&a));
         PBD_TRY(target_path(o, name, &a, &target));
         PBD_TRY(pbd_work_draw(work, target));
@@ -353,9 +361,11 @@ static pbd_status plot_work(const plot_options *o, pbd_store *store) {
                                   .setting = o->only.item,
                                   .settings = o->only.count,
                                   .error = o->y,
+                                  .problem = o->problem,
                                   .memory = o->memory};
     pbd_work work PBD_CLEANUP(pbd_work_free) = {0};
     PBD_TRY(pbd_work_load(store, &query, &work));
+    if (!o->problem) PBD_TRY(pbd_work_one_problem(&work, o->problems, stderr));
     return tell_work(o, store, &work);
 }
 
@@ -387,9 +397,14 @@ static pbd_status is_figure(const char *word, bool *figure) {
 }
 
 /* Names are checked here, where the store is not needed. */
-static pbd_status check_work(const plot_options *o) {
+static pbd_status check_work(plot_options *o) {
     const pbd_case *c;
     const pbd_method_entry *m;
+    PBD_TRY(pbd_problems_load(&o->problems));
+    if (o->problem_name) {
+        PBD_TRY(pbd_find_problem(o->problems, o->problem_name, &o->problem));
+        o->case_name = o->problem->case_name;
+    }
     PBD_TRY(pbd_find_case(o->case_name, &c));
     return o->method ? pbd_find_method(o->method, &m) : pbd_ok();
 }
@@ -409,6 +424,7 @@ static int verb_main(int argc, char **argv) {
     plot_options o = {.logs = ""};
     const int code = pbd_verb_call(&pbd_verb_plot, argc, argv, &o, act);
     pbd_settings_free(&o.only);
+    pbd_problems_free(o.problems);
     return code;
 }
 
@@ -418,6 +434,8 @@ const pbd_verb pbd_verb_plot = {
     .usage =
         "plot FIGURE [--out DIR] [--db FILE]\n"
         "plot CASE -x NAME -y NAME [--by NAME] [-m METHOD] [-s key=value]... [--log x|y|xy] [-o FILE]\n"
+        "plot work-precision --problem PROBLEM [-m METHOD] [-s key=value]... [--memory]\n"
+        "     [--within MS] [-o FILE]\n"
         "plot work-precision --case CASE [-y ERROR] [-m METHOD] [-s key=value]... [--memory]\n"
         "     [--within MS] [-o FILE]",
     .about =
@@ -425,7 +443,8 @@ const pbd_verb pbd_verb_plot = {
         "them).\n"
         "work-precision: error against time for every method, solver, precision and backend, one point per cell (the\n"
         "median of its newest build's runs on this machine), with the Pareto front named. Time is the wall time of a\n"
-        "frame of 1/60 s, or of a solve for static cases; `pbdbench run --time` measures it best.",
+        "frame of 1/60 s, or of a solve for static cases; `pbdbench run --time` measures it best. Errors of different\n"
+        "problems do not compare: of a case whose runs differ in more than a method may choose, problems are listed.",
     .options = table,
     .words = PBD_WORDS_FIGURES,
     .main = verb_main,

@@ -9,6 +9,7 @@
 #include "harness/query/run_command.h"
 #include "harness/verbs/cli.h"
 #include "harness/verbs/page_file.h"
+#include "harness/verbs/run_print.h"
 #include "harness/view/view.h"
 
 typedef struct run_options {
@@ -23,7 +24,7 @@ typedef struct run_options {
     int spool; /* of the view */
     double slow, strain_scale;
     pbd_texts sets, axes, plugins;
-    bool json, quiet, again, no_store;
+    bool json, quiet, verbose, again, no_store;
     char *folder; /* of snapshots */
     pbd_request request;
     pbd_settings settings;
@@ -101,6 +102,7 @@ static const pbd_option table[] = {
     PBD_OPTION_DB(run_options),
     PBD_OPT_FLAG(run_options, no_store, "no-store", 0, "print only"),
     PBD_OPT_FLAG(run_options, again, "again", 0, "make the run even if it is stored"),
+    PBD_OPT_FLAG(run_options, verbose, "verbose", 'v', "every metric, count and time"),
     PBD_OPTION_JSON(run_options, "one object per run and line"),
     PBD_OPTION_QUIET(run_options, "no progress"),
     {0}};
@@ -162,34 +164,13 @@ static pbd_status take_words(const pbd_texts *words, run_options *o) {
     return pbd_ok();
 }
 
-/* ---- Printing ---------------------------------------------------------------------------------------------------- */
-
-static void print_result(const pbd_result *r, const pbd_plan_item *item) {
-    printf("%s  %s %s, %d thread%s  %s\n", item->label, r->backend, r->precision, r->threads,
-           r->threads == 1 ? "" : "s", r->run_id[0] ? r->run_id : "(not stored)");
-    if (strcmp(r->state, "ok") != 0) printf("  %s: %s\n", r->state, r->says);
-    if (*item->chosen) printf("  auto:%s\n", item->chosen);
-    for (size_t i = 0; i < r->metrics; i++) {
-        const pbd_metric_item *m = &r->metric[i];
-        const char *unit = strcmp(m->unit, "1") == 0 ? "" : m->unit;
-        if (m->is_count)
-            printf("  %-30s %14llu %s\n", m->name, (unsigned long long)m->count, unit);
-        else
-            printf("  %-30s %14.6g %s\n", m->name, m->value, unit);
-    }
-    for (size_t i = 0; i < r->phases; i++)
-        printf("  time %-25s %14.6f s wall, %.6f s CPU\n", r->phase[i].name, r->phase[i].wall_s, r->phase[i].cpu_s);
-    for (size_t i = 0; i < r->warnings; i++)
-        printf("  warning %s (%llux): %s\n", r->warning[i].name, (unsigned long long)r->warning[i].count,
-               r->warning[i].says);
-}
-
 typedef struct run_context {
     const run_options *options;
     pbd_store *store;
     pbd_progress progress;
     pbd_status trouble;
     size_t failed, refused;
+    pbd_run_printer printer;
     pbd_page_file page; /* of --view */
     bool viewed;        /* it is written */
 } run_context;
@@ -266,8 +247,7 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
         puts(line ? line : "{}");
         free(line);
     } else {
-        print_result(r, item);
-        if (!made) puts("  (already in the store; --again repeats it)");
+        pbd_run_print(&c->printer, r, item, made != NULL);
     }
     if (made && c->page.file && strcmp(r->state, "failed") != 0) c->trouble = write_view(c, item, r);
     tell_pictures(c, item, r);
@@ -290,6 +270,14 @@ static pbd_status execute(const run_options *o, int argc, char **argv, run_conte
         PBD_TRY(pbd_open_store(o->db, PBD_STORE_WRITE, &store));
         PBD_TRY(pbd_store_begin(store, argc, argv));
     }
+    pbd_problems *problems PBD_CLEANUP(pbd_problems_release) = NULL;
+    if (!o->json && pbd_problems_load(&problems).code != PBD_OK) problems = NULL; /* no tolerances then */
+    context->printer = (pbd_run_printer){.all = o->verbose,
+                                         .grid = plan.count > 1,
+                                         .columns = pbd_output_columns(),
+                                         .problems = problems,
+                                         .plan = &plan};
+    plan.item[0].progress = plan.count == 1 && !o->quiet; /* of several, each is a step of the bar */
     context->store = store;
     pbd_progress_begin(&context->progress, o->quiet || plan.count == 1);
     const pbd_status status = pbd_plan_execute(&plan, store, o->again, observe, context);
@@ -327,12 +315,16 @@ const pbd_verb pbd_verb_run = {
     .name = "run",
     .summary = "run a method on a case, print and store it",
     .usage = "run CASE -m METHOD [-s key=value]... [-a key=lo:hi:step]... [options]",
-    .about = "Runs a method on a case, prints its errors and its timings, and stores the run.",
+    .about =
+        "Runs a method on a case, prints its error, the tolerance of the frozen problem that it is (`pbdbench list\n"
+        "problems`) and its time, and stores the run; of several runs a row each. -v prints all metrics and times.",
     .more =
         "`pbdbench run CASE -m METHOD --help` lists the parameters of both.\n"
         "Snapshots are state_000.vtu ... and states.pvd for ParaView, or state_000.ply ... and states.npz as\n"
         "--states says, and state_000.png ... and sheet.png;\n"
         "all methods on one scene use the same view.\n"
+        "A run that holds more than 2 GB says so on standard error before its first step, one of more than 30 s soon\n"
+        "after; a terminal shows how far it is.\n"
         "Exit 5 when a run failed, diverged or is unphysical, or its snapshots could not be written, 2 for bad\n"
         "input (nothing is stored then; of several runs, refused ones are listed and the rest is made).",
     .options = table,

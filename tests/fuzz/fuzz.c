@@ -31,6 +31,7 @@
 #include "harness/files/csv_rows.h"
 #include "harness/files/yaml_tree.h"
 #include "harness/query/import.h"
+#include "harness/rank/problems.h"
 #include "harness/store/rows.h"
 #include "harness/sweep/manifest.h"
 
@@ -67,7 +68,7 @@ static void make_place(void) {
     if (!mkdtemp(place)) give_up(place);
     atexit(remove_place);
     setenv("PBDBENCH_ROOT", place, 1);
-    const char *const folders[] = {"plots", "plots/fuzz-fig1", "sweep"};
+    const char *const folders[] = {"plots", "plots/fuzz-fig1", "sweep", "cases"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         if (mkdir(in_place(folders[i]), 0777) != 0) give_up(folders[i]);
 }
@@ -200,6 +201,19 @@ static void fuzz_papers(const uint8_t *data, size_t size) {
     pbd_papers *papers;
     write_file("plots/papers.yaml", data, size);
     if (judge(pbd_papers_load(&papers))) pbd_papers_free(papers);
+}
+
+static void fuzz_problems(const uint8_t *data, size_t size) {
+    pbd_problems *all;
+    write_file("cases/problems.yaml", data, size);
+    if (!judge(pbd_problems_load(&all))) return;
+    for (unsigned i = 0; i < all->problems_count && all->trials < 20; i++)
+        for (unsigned k = 0; k < all->problems[i].methods_count; k++) {
+            pbd_plan made = {0};
+            judge(pbd_problem_plan(all, &all->problems[i], &all->problems[i].methods[k], NULL, 1, false, 0, &made));
+            pbd_plan_free(&made);
+        }
+    pbd_problems_free(all);
 }
 
 /* The numbers of a scene that decide how many particles and squares it has. */
@@ -426,7 +440,8 @@ static void fuzz_store(const uint8_t *data, size_t size) {
     F(stl)         \
     F(points)      \
     F(triangles)   \
-    F(figure) F(sweep) F(gate) F(papers) F(scene) F(csv) F(rows) F(words) F(import) F(records) F(manifest) F(store)
+    F(figure)      \
+    F(sweep) F(gate) F(papers) F(problems) F(scene) F(csv) F(rows) F(words) F(import) F(records) F(manifest) F(store)
 
 typedef struct format {
     const char *name;

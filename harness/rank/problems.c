@@ -1,0 +1,327 @@
+/* The schema of cases/problems.yaml, and the checks that a schema cannot express. */
+#include "harness/rank/problems.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/exec/arena.h"
+#include "harness/files/nearest.h"
+#include "harness/files/paths.h"
+#include "harness/files/yaml_file.h"
+#include "harness/query/cell_labels.h"
+
+static const char shown_as[] = "cases/problems.yaml";
+
+/* ---- Schema ------------------------------------------------------------------------------------------------------ */
+
+#define TEXT(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, CYAML_UNLIMITED)
+#define MAYBE_TEXT(key, type, member) \
+    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0, CYAML_UNLIMITED)
+#define LIST(key, type, member, entry) \
+    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER, type, member, entry, 1, CYAML_UNLIMITED)
+#define MAYBE_LIST(key, type, member, entry) \
+    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, entry, 0, CYAML_UNLIMITED)
+#define NUMBER(key, type, member) CYAML_FIELD_FLOAT(key, CYAML_FLAG_DEFAULT, type, member)
+
+static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
+
+static const cyaml_schema_field_t trials_fields[] = {TEXT("method", pbd_trials, method),
+                                                     MAYBE_TEXT("precision", pbd_trials, precision),
+                                                     MAYBE_LIST("set", pbd_trials, set, &word),
+                                                     MAYBE_LIST("axes", pbd_trials, axes, &word),
+                                                     MAYBE_LIST("quick", pbd_trials, quick, &word),
+                                                     MAYBE_LIST("also", pbd_trials, also, &word),
+                                                     MAYBE_TEXT("authors", pbd_trials, authors),
+                                                     CYAML_FIELD_END};
+static const cyaml_schema_value_t trials_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_trials, trials_fields)};
+
+static const cyaml_schema_field_t left_out_fields[] = {TEXT("name", pbd_left_out, name),
+                                                       TEXT("because", pbd_left_out, because), CYAML_FIELD_END};
+static const cyaml_schema_value_t left_out_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_left_out, left_out_fields)};
+
+static const cyaml_schema_field_t problem_fields[] = {
+    TEXT("id", pbd_problem, id),
+    TEXT("title", pbd_problem, title),
+    TEXT("case", pbd_problem, case_name),
+    TEXT("kind", pbd_problem, kind),
+    MAYBE_LIST("set", pbd_problem, set, &word),
+    TEXT("metric", pbd_problem, metric),
+    CYAML_FIELD_FLOAT("target", CYAML_FLAG_OPTIONAL, pbd_problem, target),
+    NUMBER("uncertainty", pbd_problem, uncertainty),
+    NUMBER("tolerance", pbd_problem, tolerance),
+    TEXT("reference", pbd_problem, reference),
+    CYAML_FIELD_BOOL("quick", CYAML_FLAG_OPTIONAL, pbd_problem, quick),
+    LIST("methods", pbd_problem, methods, &trials_schema),
+    MAYBE_LIST("left_out", pbd_problem, left_out, &left_out_schema),
+    CYAML_FIELD_END};
+static const cyaml_schema_value_t problem_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_problem, problem_fields)};
+
+static const cyaml_schema_field_t problems_fields[] = {
+    CYAML_FIELD_UINT("trials", CYAML_FLAG_DEFAULT, pbd_problems, trials),
+    CYAML_FIELD_UINT("quick_trials", CYAML_FLAG_DEFAULT, pbd_problems, quick_trials),
+    NUMBER("seconds", pbd_problems, seconds),
+    NUMBER("quick_seconds", pbd_problems, quick_seconds),
+    LIST("choices", pbd_problems, choices, &word),
+    LIST("problems", pbd_problems, problems, &problem_schema),
+    MAYBE_LIST("left_out", pbd_problems, left_out, &left_out_schema),
+    CYAML_FIELD_END};
+static const cyaml_schema_value_t problems_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_problems, problems_fields)};
+
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
+
+static bool same_key(const char *a, const char *b) {
+    const size_t n = strcspn(a, "=");
+    return n == strcspn(b, "=") && strncmp(a, b, n) == 0;
+}
+
+static bool has_key(char *const *words, size_t count, const char *word_or_key) {
+    for (size_t i = 0; i < count; i++)
+        if (same_key(words[i], word_or_key)) return true;
+    return false;
+}
+
+bool pbd_is_choice(const pbd_problems *problems, const char *key) {
+    for (unsigned i = 0; i < problems->choices_count; i++)
+        if (strcmp(problems->choices[i], key) == 0) return true;
+    return false;
+}
+
+bool pbd_problem_moves(const pbd_problem *problem) { return strcmp(problem->kind, "moving") == 0; }
+
+void pbd_problem_error_name(const pbd_problem *problem, char *out, size_t size) {
+    if (problem->target == 0)
+        snprintf(out, size, "%s", problem->metric);
+    else
+        snprintf(out, size, "|%s - %g|", problem->metric, problem->target);
+}
+
+/* ---- Checks ------------------------------------------------------------------------------------------------------ */
+
+__attribute__((format(printf, 2, 3))) static pbd_status wrong(const pbd_problem *problem, const char *format, ...) {
+    char text[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return pbd_error(PBD_BAD_INPUT, "%s: problem '%.60s': %s", shown_as, problem->id, text);
+}
+
+/* An id is a word of a command line and of a file's name. */
+static bool is_id(const char *id) {
+    if (!islower((unsigned char)id[0])) return false;
+    for (const char *p = id; *p; p++)
+        if (!islower((unsigned char)*p) && !isdigit((unsigned char)*p) && *p != '-') return false;
+    return strlen(id) <= 40;
+}
+
+/* How many trials a grid has; 0: an axis is malformed, or too long. */
+static size_t count_grid(char *const *axes, unsigned count, char *const *quick, unsigned quick_count) {
+    size_t product = 1;
+    for (unsigned i = 0; i < count + quick_count; i++) {
+        const char *text = i < count ? axes[i] : quick[i - count];
+        pbd_axis axis;
+        if (i < count && has_key(quick, quick_count, text)) continue;
+        if (pbd_axis_parse(text, &axis).code != PBD_OK) return 0;
+        product *= axis.count;
+        pbd_axis_free(&axis);
+        if (product > 1000) return 0;
+    }
+    return product;
+}
+
+static pbd_status check_count(const pbd_problem *p, const pbd_trials *t, bool quick, unsigned wanted) {
+    const size_t grid = count_grid(t->axes, t->axes_count, t->quick, quick ? t->quick_count : 0);
+    if (grid > 0 && grid + t->also_count == wanted) return pbd_ok();
+    return wrong(p, "method %s has %zu trials%s, and every method must have %u: its axes%s and `also` make them",
+                 t->method, grid ? grid + t->also_count : 0, quick ? " with its quick axes" : "", wanted,
+                 quick ? " with `quick`" : "");
+}
+
+static pbd_status check_word(const pbd_problem *p, const pbd_trials *t, const char *text) {
+    if (!strchr(text, '=')) return wrong(p, "method %s: '%.60s' is not KEY=VALUE", t->method, text);
+    if (has_key(p->set, p->set_count, text))
+        return wrong(p, "method %s: '%.60s' sets what the problem fixes", t->method, text);
+    return pbd_ok();
+}
+
+static pbd_status check_also(const pbd_problem *p, const pbd_trials *t, const char *text) {
+    char *copy PBD_CLEANUP(pbd_free_memory) = strdup(text), *rest = copy;
+    if (!copy) return pbd_no_memory();
+    for (char *one; (one = strsep(&rest, " ")) != NULL;)
+        if (*one) PBD_TRY(check_word(p, t, one));
+    return pbd_ok();
+}
+
+static pbd_status check_trials(const pbd_problems *all, const pbd_problem *p, const pbd_trials *t) {
+    const pbd_method_entry *method;
+    pbd_precision precision;
+    const pbd_status known = pbd_find_method(t->method, &method);
+    if (known.code != PBD_OK) return wrong(p, "%s", known.text);
+    if (t->precision && pbd_find_precision(t->precision, &precision).code != PBD_OK)
+        return wrong(p, "method %s: precision '%.20s' is not f32 or f64", t->method, t->precision);
+    for (const pbd_trials *other = p->methods; other < t; other++)
+        if (strcmp(other->method, t->method) == 0) return wrong(p, "method %s is listed twice", t->method);
+    for (unsigned i = 0; i < t->set_count; i++) PBD_TRY(check_word(p, t, t->set[i]));
+    for (unsigned i = 0; i < t->axes_count; i++) PBD_TRY(check_word(p, t, t->axes[i]));
+    for (unsigned i = 0; i < t->quick_count; i++) PBD_TRY(check_word(p, t, t->quick[i]));
+    for (unsigned i = 0; i < t->also_count; i++) PBD_TRY(check_also(p, t, t->also[i]));
+    PBD_TRY(check_count(p, t, false, all->trials));
+    return p->quick ? check_count(p, t, true, all->quick_trials) : pbd_ok();
+}
+
+static pbd_status check_fixed(const pbd_problems *all, const pbd_problem *p) {
+    const pbd_case *c;
+    const pbd_status known = pbd_find_case(p->case_name, &c);
+    if (known.code != PBD_OK) return wrong(p, "%s", known.text);
+    for (const pbd_param *param = c->params; param && param->name; param++)
+        if (!has_key(p->set, p->set_count, param->name) && !pbd_is_choice(all, param->name))
+            return wrong(p, "it leaves the parameter %s of case %s open: fix it under `set`", param->name, c->name);
+    for (unsigned i = 0; i < p->set_count; i++) {
+        if (!strchr(p->set[i], '=')) return wrong(p, "set: '%.60s' is not KEY=VALUE", p->set[i]);
+        if (has_key(p->set, i, p->set[i])) return wrong(p, "set: '%.60s' is given twice", p->set[i]);
+    }
+    return pbd_ok();
+}
+
+static pbd_status check_problem(const pbd_problems *all, const pbd_problem *p) {
+    if (!is_id(p->id)) return wrong(p, "expected an id of lower-case letters, digits and '-', at most 40");
+    for (const pbd_problem *other = all->problems; other < p; other++)
+        if (strcmp(other->id, p->id) == 0) return wrong(p, "the id is given twice");
+    if (strcmp(p->kind, "moving") != 0 && strcmp(p->kind, "static") != 0)
+        return wrong(p, "kind '%.20s': expected moving or static", p->kind);
+    if (!(p->tolerance > 0)) return wrong(p, "tolerance %g: must be above 0", p->tolerance);
+    if (!(p->uncertainty >= 0 && p->uncertainty < p->tolerance))
+        return wrong(p, "uncertainty %g: must lie in [0, tolerance): a reference judges no answer better than itself",
+                     p->uncertainty);
+    PBD_TRY(check_fixed(all, p));
+    for (unsigned i = 0; i < p->methods_count; i++) PBD_TRY(check_trials(all, p, &p->methods[i]));
+    return pbd_ok();
+}
+
+static pbd_status check(const pbd_problems *all) {
+    if (all->trials < 1 || all->trials > 1000 || all->quick_trials < 1 || all->quick_trials > all->trials)
+        return pbd_error(PBD_BAD_INPUT, "%s: trials must lie in [1, 1000], and quick_trials in [1, trials]", shown_as);
+    if (!(all->quick_seconds > 0 && all->seconds >= all->quick_seconds))
+        return pbd_error(PBD_BAD_INPUT, "%s: quick_seconds must be above 0, and seconds not below it", shown_as);
+    for (unsigned i = 0; i < all->problems_count; i++) PBD_TRY(check_problem(all, &all->problems[i]));
+    return pbd_ok();
+}
+
+pbd_status pbd_problems_load(pbd_problems **out) {
+    const char *path PBD_CLEANUP(pbd_free_memory) = pbd_root_path(shown_as);
+    void *data = NULL;
+    *out = NULL;
+    if (!path) return pbd_no_memory();
+    PBD_TRY(pbd_yaml_load(path, shown_as, &problems_schema, &data));
+    const pbd_status status = check(data);
+    if (status.code == PBD_OK)
+        *out = data;
+    else
+        pbd_problems_free(data);
+    return status;
+}
+
+void pbd_problems_free(pbd_problems *problems) { pbd_yaml_free(&problems_schema, problems); }
+
+pbd_status pbd_find_problem(const pbd_problems *problems, const char *id, const pbd_problem **out) {
+    pbd_arena a PBD_ARENA;
+    const char **name = pbd_new(&a, const char *, problems->problems_count);
+    PBD_TRY(pbd_arena_check(&a));
+    for (unsigned i = 0; i < problems->problems_count; i++) {
+        *out = &problems->problems[i];
+        name[i] = (*out)->id;
+        if (strcmp(name[i], id) == 0) return pbd_ok();
+    }
+    return pbd_unknown("problem", id, name, problems->problems_count, "pbdbench list problems");
+}
+
+static bool is_fixed_so(const pbd_problem *p, const json_t *params) {
+    for (unsigned i = 0; i < p->set_count; i++) {
+        pbd_setting setting PBD_CLEANUP(pbd_setting_free) = {0};
+        if (pbd_setting_parse(p->set[i], &setting).code != PBD_OK || !pbd_has_setting(params, &setting)) return false;
+    }
+    return true;
+}
+
+const pbd_problem *pbd_problem_of(const pbd_problems *problems, const char *case_name, const json_t *params) {
+    for (unsigned i = 0; i < problems->problems_count; i++) {
+        const pbd_problem *p = &problems->problems[i];
+        if (strcmp(p->case_name, case_name) == 0 && is_fixed_so(p, params)) return p;
+    }
+    return NULL;
+}
+
+/* ---- Trials as runs ---------------------------------------------------------------------------------------------- */
+
+/* Entry `at` of a method's trials: 0 its grid, the others one of `also` each. Words belong to the file or to `a`. */
+static pbd_status make_entry(const pbd_problem *p, const pbd_trials *t, const char *backend, int threads, unsigned at,
+                             pbd_arena *a, pbd_group *out) {
+    char *also = at > 0 ? pbd_new_text(a, t->also[at - 1]) : NULL;
+    const size_t most = p->set_count + t->set_count + (also ? strlen(also) : 0) + 1;
+    *out = (pbd_group){.name = p->id,
+                       .case_name = p->case_name,
+                       .method = t->method,
+                       .backend = backend ? pbd_new_text(a, backend) : NULL,
+                       .precision = t->precision,
+                       .threads = (unsigned)threads,
+                       .set = pbd_new(a, char *, most)};
+    PBD_TRY(pbd_arena_check(a));
+    for (char *one; (one = strsep(&also, " ")) != NULL;)
+        if (*one) out->set[out->set_count++] = one;
+    const unsigned own = out->set_count;
+    for (unsigned i = 0; i < p->set_count; i++) out->set[out->set_count++] = p->set[i];
+    for (unsigned i = 0; i < t->set_count; i++)
+        if (!has_key(out->set, own, t->set[i])) out->set[out->set_count++] = t->set[i];
+    if (at > 0) return pbd_ok();
+    out->axes = t->axes;
+    out->axes_count = t->axes_count;
+    out->quick = t->quick;
+    out->quick_count = t->quick_count;
+    return pbd_ok();
+}
+
+pbd_status pbd_problem_plan(const pbd_problems *problems, const pbd_problem *p, const pbd_trials *t,
+                            const char *backend, int threads, bool quick, size_t group, pbd_plan *plan) {
+    const size_t before = plan->count, wanted = quick ? problems->quick_trials : problems->trials;
+    const double limit = quick ? problems->quick_seconds : problems->seconds;
+    pbd_status status = pbd_ok();
+    for (unsigned at = 0; at <= t->also_count && status.code == PBD_OK; at++) {
+        pbd_arena a PBD_ARENA;
+        pbd_group entry;
+        const pbd_figure_file file = {.shown_as = pbd_new_text(&a, shown_as), .runs = &entry, .runs_count = 1};
+        status = make_entry(p, t, backend, threads, at, &a, &entry);
+        if (status.code == PBD_OK)
+            status = pbd_figure_plan(&file, quick ? PBD_SCALE_QUICK : PBD_SCALE_USUAL, group, plan);
+    }
+    /* Without the place that pbd_figure_plan puts in front. */
+    const char *reason = strstr(status.text, "': ");
+    reason = reason ? reason + 3 : status.text;
+    if (status.code == PBD_NOT_SUPPORTED) status = pbd_error(status.code, "%s", reason);
+    if (status.code == PBD_BAD_INPUT) status = wrong(p, "method %s: %s", t->method, reason);
+    if (status.code == PBD_OK && plan->count - before != wanted)
+        status = wrong(p, "method %s: of its %zu trials %zu are different, since parameters are not read in the others",
+                       t->method, wanted, plan->count - before);
+    pbd_plan_cut(plan, status.code == PBD_OK ? plan->count : before);
+    for (size_t i = before; i < plan->count; i++) plan->item[i].limit = limit;
+    return status;
+}
+
+pbd_status pbd_problem_write_sweep(const pbd_problem *p, const pbd_trials *t, const char *backend, int threads,
+                                   bool quick, unsigned *entries, FILE *out) {
+    for (unsigned at = 0; at <= t->also_count; at++) {
+        pbd_arena a PBD_ARENA;
+        pbd_group entry;
+        char name[40];
+        PBD_TRY(make_entry(p, t, backend, threads, at, &a, &entry));
+        snprintf(name, sizeof name, "trial_%u", ++*entries);
+        entry.name = name;
+        const pbd_figure_file file = {.figure = "rank", .runs = &entry, .runs_count = 1};
+        PBD_TRY(pbd_figure_write_sweep(&file, quick ? PBD_SCALE_QUICK : PBD_SCALE_USUAL, out));
+    }
+    return pbd_ok();
+}

@@ -1,0 +1,95 @@
+/* Methods on problems: trials made or looked up, and what is best within each budget.
+ *
+ *   problems.yaml -> rows (a method on a problem, on so many threads) -> plan -> runs -> trials -> best, least time
+ *
+ * Runs are of this build on this machine alone (pbd_store_find), one after another: a table never mixes machines. */
+#ifndef PBD_RANK_H
+#define PBD_RANK_H
+
+#include <stdio.h>
+
+#include "harness/rank/problems.h"
+
+enum { PBD_RANK_BUDGETS = 5, PBD_RANK_LEVELS = 3 };
+
+/* Shown as "10 ms"; INFINITY is "any". Of a frame of 1/60 s where the problem moves, else of a solve. */
+typedef struct pbd_budgets {
+    double seconds[PBD_RANK_BUDGETS];
+    size_t count;
+} pbd_budgets;
+/* 1, 3, 10, 33 ms and any; 0.1, 1, 10 s and any. */
+pbd_budgets pbd_default_budgets(bool moving);
+/* "10ms", "0.5s", "0.5": seconds; PBD_BAD_INPUT names the text. */
+pbd_status pbd_budget_parse(const char *text, double *seconds);
+void pbd_budget_text(double seconds, char out[32]);
+
+/* Multiples of the tolerance to which the least time is asked: 10, 1, 0.1. */
+extern const double pbd_rank_level[PBD_RANK_LEVELS];
+
+typedef struct pbd_trial {
+    char *settings;  /* "cells=4 dt=0.01": what differs between the trials of this row */
+    char run_id[33]; /* "": none */
+    char *state;     /* of the run, or "refused", "missing" */
+    char *says;      /* why it does not count; "": it counts */
+    char *warnings;  /* names, "torn not_converged"; "" */
+    double value;    /* of the metric; NAN: none */
+    double over;     /* max(error, uncertainty) over tolerance; NAN: none */
+    double time;     /* s, of a frame or a solve with what precedes it; NAN: none */
+    bool counts;     /* ended ok, with an error and a time, within the limit */
+    bool late;       /* stopped at the limit of a trial, or took longer */
+} pbd_trial;
+
+/* A method on a problem, on so many threads. */
+typedef struct pbd_rank_row {
+    const pbd_problem *problem;
+    const pbd_trials *choices;
+    int threads;
+    pbd_status refused; /* of all trials: the method does not run there */
+    size_t first, last; /* items of the plan */
+    pbd_trial *trial;
+    size_t trials;
+    size_t failed, late;                       /* trials that do not count, by the reason */
+    const pbd_trial *best[PBD_RANK_BUDGETS];   /* NULL: none within it */
+    const pbd_trial *fastest[PBD_RANK_LEVELS]; /* NULL: none that exact */
+} pbd_rank_row;
+
+typedef struct pbd_rank {
+    pbd_arena owned;
+    const pbd_problems *problems;
+    bool quick;
+    double limit;        /* s, of a trial */
+    const char *backend; /* NULL: cpu */
+    int all_threads;
+    pbd_budgets only;  /* --budget; count 0: the default ones */
+    pbd_rank_row *row; /* by problem, threads, method */
+    size_t rows;
+    pbd_plan plan;
+    size_t made, stored;
+} pbd_rank;
+
+void pbd_rank_free(pbd_rank *rank); /* safe on a zeroed one; problems are the caller's */
+pbd_budgets pbd_rank_budgets(const pbd_rank *rank, const pbd_problem *problem);
+
+/* Adds rows for a problem: each of its methods (or `method`), on one thread and on all. */
+pbd_status pbd_rank_add(pbd_rank *rank, const pbd_problem *problem, const char *method);
+/* Reads the runs of the plan's items that have one, and fills in trials, best and fastest. Sorts the rows of a problem
+ * and number of threads: by the error within the largest budget, then by time. */
+pbd_status pbd_rank_read(pbd_rank *rank, pbd_store *store);
+
+/* The numbers of one trial, from its run: pure. */
+void pbd_trial_judge(const pbd_problem *problem, const pbd_result *run, double limit, pbd_trial *out);
+/* The trial with the least error of those within `seconds`; of equal errors the faster one. NULL: none. */
+const pbd_trial *pbd_best_trial(const pbd_trial *trial, size_t count, double seconds);
+/* The fastest trial whose error is at most `level` times the tolerance; NULL: none. */
+const pbd_trial *pbd_fastest_trial(const pbd_trial *trial, size_t count, double level);
+
+/* Output. Cells are the error over the tolerance. */
+typedef struct pbd_rank_about {
+    const char *cpu, *git_sha;
+    bool dirty;
+} pbd_rank_about;
+void pbd_rank_print(const pbd_rank *rank, const pbd_rank_about *about, FILE *out);
+pbd_status pbd_rank_table(const pbd_rank *rank, const pbd_rank_about *about, bool latex, FILE *out);
+pbd_status pbd_rank_json(const pbd_rank *rank, const pbd_rank_about *about, FILE *out);
+
+#endif
