@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/catalog/plugin.h"
 #include "harness/exec/arena.h"
 #include "harness/exec/backend.h"
 #include "harness/files/nearest.h"
@@ -126,6 +127,10 @@ pbd_status pbd_find_method(const char *name, const pbd_method_entry **out) {
         *out = pbd_method_at(i);
         return pbd_ok();
     }
+    const pbd_engine_missing *missing;
+    const size_t engines = pbd_engines_missing(&missing);
+    for (size_t i = 0; i < engines; i++)
+        if (strcmp(name, missing[i].name) == 0) return pbd_error(PBD_NOT_SUPPORTED, "%s", missing[i].reason);
     return pbd_unknown("method", name, names, count, "pbdbench list methods");
 }
 
