@@ -27,10 +27,6 @@ struct pbd_plugin {
 };
 
 static size_t loaded; /* of this process; the registry has what they brought */
-static struct {
-    pbd_engine_missing *item;
-    size_t count;
-} missing; /* likewise */
 
 size_t pbd_plugin_count(void) { return loaded; }
 const char *pbd_plugin_path(const pbd_plugin *plugin) { return plugin->path; }
@@ -285,17 +281,8 @@ static char *name_of_engine(const char *path) {
 }
 
 static pbd_status note_missing(const char *path, const char *reason) {
-    pbd_engine_missing *grown = realloc(missing.item, (missing.count + 1) * sizeof *grown);
-    if (!grown) return pbd_no_memory();
-    missing.item = grown;
-    grown[missing.count] = (pbd_engine_missing){name_of_engine(path), strdup(path), strdup(reason)};
-    missing.count++;
-    return pbd_ok();
-}
-
-size_t pbd_engines_missing(const pbd_engine_missing **out) {
-    *out = missing.item;
-    return missing.count;
+    const char *name PBD_CLEANUP(pbd_free_memory) = name_of_engine(path);
+    return name ? pbd_add_missing_method(name, path, reason) : pbd_no_memory();
 }
 
 static pbd_status try_engine(const char *path) {

@@ -31,15 +31,9 @@ pbd_status pbd_plugins_load(const pbd_texts *files);
 pbd_status pbd_plugin_load(const char *path, const pbd_plugin **out);
 
 /* Engines of the files, or folders with an engine.yaml, in order; then those of the variable PBDBENCH_ENGINES: files, and
- * folders with *.yaml and NAME/engine.yaml. Of the latter, one that cannot be used is left out and listed as missing;
+ * folders with *.yaml and NAME/engine.yaml. Of the latter, one that cannot be used is left out, and is a pbd_missing_method;
  * of the former it is an error: PBD_BAD_INPUT, PBD_NOT_SUPPORTED where it is not installed. */
 pbd_status pbd_engines_load(const pbd_texts *files);
-
-/* Engines of PBDBENCH_ENGINES that cannot be used. */
-typedef struct pbd_engine_missing {
-    char *name, *path, *reason; /* name: that of the folder or file */
-} pbd_engine_missing;
-size_t pbd_engines_missing(const pbd_engine_missing **out);
 
 size_t pbd_plugin_count(void); /* engines too */
 const pbd_engine *pbd_plugin_engine(const pbd_plugin *plugin); /* NULL: a shared library */

@@ -422,7 +422,8 @@ static pbd_status open_engine(const char *path, pbd_engine *e) {
     PBD_TRY(pbd_arena_check(&e->memory));
     PBD_TRY(pbd_engine_file_installed(e->file, e->folder));
     const pbd_status status = ask_what_it_is(e);
-    if (status.code != PBD_OK) return pbd_error(status.code, "engine %.60s: %.300s", e->file->name, status.text);
+    const pbd_code code = status.code == PBD_FAILED ? PBD_BAD_INPUT : status.code; /* nothing was run yet */
+    if (code != PBD_OK) return pbd_error(code, "engine %.60s: %.300s", e->file->name, status.text);
     list_params(e);
     describe_method(e);
     e->label = pbd_new_format(&e->memory, "%s %s on %s", e->hello.engine, e->hello.version, e->hello.device);

@@ -11,8 +11,8 @@
 
 typedef struct pbd_engine pbd_engine;
 
-/* Reads the file, starts the engine and asks what it is. PBD_BAD_INPUT: the file is wrong, or its hello is;
- * PBD_NOT_SUPPORTED: it is not installed; PBD_FAILED: it crashed, or did not answer. Its method is checked by the caller
+/* Reads the file, starts the engine and asks what it is. PBD_BAD_INPUT: the file is wrong, its hello is, or it crashed or
+ * did not answer; PBD_NOT_SUPPORTED: it is not installed. Its method is checked by the caller
  * as those of plug-ins are. Free with pbd_engine_close. */
 pbd_status pbd_engine_open(const char *path, pbd_engine **out);
 void pbd_engine_close(pbd_engine *engine); /* NULL-safe; its method is gone then */

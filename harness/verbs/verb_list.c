@@ -94,8 +94,8 @@ static json_t *engine_json(const pbd_plugin *plugin) {
 }
 
 static void list_engines(listing *l) {
-    const pbd_engine_missing *missing;
-    const size_t absent = pbd_engines_missing(&missing);
+    const pbd_missing_method *missing;
+    const size_t absent = pbd_missing_methods(&missing);
     heading(l, "engines");
     for (size_t i = 0; i < pbd_method_count(); i++) {
         const pbd_method *m = pbd_method_at(i)->by_precision[PBD_PRECISION_F64];
