@@ -141,8 +141,9 @@ static void test_first_step(void **unused) {
 /* What is stored tells engine, version and device; the run is known again; `show` repeats it. */
 static void test_stored(void **unused) {
     (void)unused;
-    const char *file = springs(), *db = in_workplace("runs.db");
-    char id[2][40];
+    const char *file = springs();
+    char id[2][40], db[PATH_MAX + 320];
+    snprintf(db, sizeof db, "%s", in_workplace("runs.db"));
     for (int i = 0; i < 2; i++) {
         told t = tell("run", BAR(file), "-m", "springs", "--db", db, "--json");
         expect_code(t, 0);
@@ -353,7 +354,9 @@ static void test_killed_in_a_sweep(void **unused) {
     (void)unused;
     char environment[PATH_MAX + 100];
     snprintf(environment, sizeof environment, "FAULTY_FLAG=%s", in_workplace("flag"));
-    const char *file = faulty(environment), *db = in_workplace("sweep.db");
+    const char *file = faulty(environment);
+    char db[PATH_MAX + 320];
+    snprintf(db, sizeof db, "%s", in_workplace("sweep.db"));
     write_text("flag", "");
     write_text("sweep.yaml",
                "runs:\n  - {name: four, case: cantilever, method: faulty, threads: 1, set: [mode=dynamic, duration=0.02, "
@@ -402,10 +405,7 @@ static long read_pid(void) {
 static void end_by(int signal, int code) {
     char environment[PATH_MAX + 100];
     snprintf(environment, sizeof environment, "FAULTY_PID=%s", in_workplace("pid"));
-    const char *file = faulty(environment), *program = getenv("PBDBENCH_PROGRAM");
-    char yaml[PATH_MAX + 400];
-    snprintf(yaml, sizeof yaml, "%s", file);
-    const char *db = in_workplace("ended.db");
+    const char *yaml = faulty(environment), *program = getenv("PBDBENCH_PROGRAM"), *db = in_workplace("ended.db");
     const pid_t child = fork();
     if (child == 0) {
         if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(99);

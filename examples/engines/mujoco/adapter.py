@@ -1,9 +1,8 @@
 """MuJoCo's flexes on the scene's own tetrahedra: one body with three slide joints for each particle.
 
 young and poisson are the true E and nu; masses are those of the scene. Law: St. Venant-Kirchhoff, or stable Neo-Hookean
-(elastic3d=1). Its flex wants the integrator `discrete` (backward Euler on positions) or Euler. Joint damping is refused on
+(elastic3d=1) in the form without a logarithm, macklin_neo_hookean here. Its flex wants the integrator `discrete` (backward Euler on positions) or Euler. Joint damping is refused on
 the bodies of a flex, so there is no damping by mass; Rayleigh's is the flex's own."""
-import os
 
 import mujoco
 import numpy as np
@@ -18,7 +17,7 @@ WARNINGS = {"bad_qpos": mujoco.mjtWarning.mjWARN_BADQPOS, "bad_qvel": mujoco.mjt
 class MuJoCo(pbd_engine.Engine):
     engine, version, integrator = "MuJoCo", mujoco.__version__, "backward Euler (discrete)"
     needs, takes = ["tets"], ["start", "elasticity"]
-    laws = ["stvk", "neo_hookean"]
+    laws = ["stvk", "macklin_neo_hookean"]
     fields = ["positions", "velocities"]
     params = [
         pbd_engine.choice("integrator", "discrete", INTEGRATORS, "of the flex"),
@@ -60,7 +59,7 @@ class MuJoCo(pbd_engine.Engine):
         flex.vert = np.zeros(3 * len(names)).tolist()
         flex.young, flex.poisson = material["E"], material["nu"]
         flex.damping = scene.params["rayleigh"]
-        flex.elastic3d = 1 if material["law"] == "neo_hookean" else 0
+        flex.elastic3d = 1 if material["law"] == "macklin_neo_hookean" else 0
         flex.radius = 1e-6
         flex.contype = flex.conaffinity = flex.selfcollide = 0
         self.model = spec.compile()

@@ -53,7 +53,7 @@ class Pypbd(pbd_engine.Engine):
         self.sim = pypbd.Simulation.getCurrent()
         self.sim.initDefault()
         self.model = self.sim.getModel()
-        tets = scene.tets[:, [0, 2, 1, 3]].astype(int)  # its cells are turned the other way
+        tets = scene.tets.astype(int)
         self.model.addTetModel(scene.positions @ self.R.T, tets.ravel().tolist(), False, False)
         tet_model = self.model.getTetModels()[0]
         self.particles = self.model.getParticles()
