@@ -80,7 +80,6 @@ class MuJoCo(pbd_engine.Engine):
         for name, index in WARNINGS.items():  # it would reset the scene without a word
             if self.data.warning[index].number:
                 raise pbd_engine.Error("diverged", f"MuJoCo warns of {name}")
-        return dict(counts=dict(solver_iterations=int(np.sum(self.data.solver_niter)) * n))
 
     def read(self, field):
         out = self.at_rest.copy() if field == "positions" else np.zeros((self.count, 3))
