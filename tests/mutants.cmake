@@ -146,3 +146,10 @@ source_mutant(lone_pair losses harness/run/strays.c "lone[i] = lone[j] = false" 
 
 program_mutant(setting_departs reproduce harness/figure/figure_file.c "!lists(value, value_of(setting, setting))" "lists(value, value_of(setting, setting))")
 program_mutant(setting_unused reproduce harness/figure/figure_file.c "if (file->differs[i].used) continue;" "continue;")
+
+# Engines: what is sent, what is asked for, what is believed.
+program_mutant(engine_steps engine harness/engine/engine.c "    s->waiting++;" "    s->waiting += 2;")
+program_mutant(engine_magic engine harness/engine/engine_message.c "if (magic != PBD_ENGINE_MAGIC)" "if (magic == 0)")
+program_mutant(engine_shape engine harness/engine/engine_message.c "if (!has_shape(json_array_get(row, 2), rows, width))" "if (rows == 0)")
+program_mutant(engine_gate_shear engine harness/verbs/engine_gate.c "G * (3 * M - 4 * G) / (M - G)" "G * (3 * M - 2 * G) / (M - G)")
+program_mutant(engine_orphan engine harness/engine/engine_process.c "prctl(PR_SET_PDEATHSIG, SIGKILL);" "prctl(PR_SET_PDEATHSIG, 0);")

@@ -52,8 +52,8 @@ static double metric(const json_t *run, const char *name) {
 static const json_t *check_named(const json_t *all, const char *name) {
     const json_t *checks = json_object_get(all, "checks"), *row;
     size_t i;
-    json_array_foreach(checks, i, row)
-        if (strcmp(json_string_value(json_object_get(row, "check")), name) == 0) return row;
+    json_array_foreach(checks, i,
+                       row) if (strcmp(json_string_value(json_object_get(row, "check")), name) == 0) return row;
     fail_msg("no check %s", name);
     return NULL;
 }
@@ -62,7 +62,8 @@ static void expect_verdict(const json_t *all, const char *name, const char *verd
     assert_string_equal(json_string_value(json_object_get(check_named(all, name), "verdict")), verdict);
 }
 
-#define BAR(file) "cantilever", "-s", "mode=dynamic", "-s", "duration=0.02", "-s", "cells=1", "-t", "1", "--engine", file
+#define BAR(file) \
+    "cantilever", "-s", "mode=dynamic", "-s", "duration=0.02", "-s", "cells=1", "-t", "1", "--engine", file
 
 /* ---- One that is right ------------------------------------------------------------------------------------------- */
 
@@ -124,12 +125,41 @@ static void test_python(void **unused) {
     assert_true(fabs(tip[0] - tip[1]) < 1e-12 * tip[0] && tip[0] > 1e-4);
 }
 
+/* The gate admits a right mapping, and finds each wrong one where it must show. Modulus and ratio are exact but for the
+ * sampling of five periods and strains of 1e-3. */
+static void test_gate(void **unused) {
+    (void)unused;
+    static const char *const names[] = {"free fall", "modulus", "Poisson", "cantilever", "frequency"};
+    static const struct {
+        const char *wrong;
+        bool passes[5];
+    } cells[] = {{"wrong=none", {true, true, true, true, true}},
+                 {"wrong=E", {true, false, true, false, false}},
+                 {"wrong=nu", {true, true, false, true, true}},
+                 {"wrong=masses", {true, false, true, false, false}},
+                 {"wrong=gravity", {false, false, true, false, true}}};
+    const char *file = engine("elastic", PBD_TEST_ELASTIC, "");
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        told t = tell("engine", "check", file, "--gate", "-s", cells[i].wrong, "--json");
+        json_t *all = parse(t.out);
+        for (int k = 0; k < 5; k++) {
+            const json_t *check = check_named(all, names[k]);
+            print_message("    %s, %s: %s\n", cells[i].wrong, names[k],
+                          json_string_value(json_object_get(check, "says")));
+        }
+        for (int k = 0; k < 5; k++) expect_verdict(all, names[k], cells[i].passes[k] ? "pass" : "fail");
+        expect_code(t, i == 0 ? 0 : 3);
+        json_decref(all);
+        forget(&t);
+    }
+}
+
 /* One cube of five tetrahedra held at its left face: 8 particles of springs. By hand for one step of dt from rest:
  * every free particle moves by g dt^2, whatever the springs, since they are at rest. */
 static void test_first_step(void **unused) {
     (void)unused;
-    told t = tell("run", "cantilever", "-m", "springs", "--engine", springs(), "-s", "mode=dynamic", "-s", "cells=1", "-s",
-                  "duration=0.001", "--no-store", "--json");
+    told t = tell("run", "cantilever", "-m", "springs", "--engine", springs(), "-s", "mode=dynamic", "-s", "cells=1",
+                  "-s", "duration=0.001", "--no-store", "--json");
     expect_code(t, 0);
     json_t *run = parse(t.out);
     assert_true(fabs(metric(run, "tip_deflection") - 9.81e-6) < 1e-16);
@@ -209,14 +239,14 @@ static void test_listed(void **unused) {
 
 static void test_timed(void **unused) {
     (void)unused;
-    told t = tell("bench", "-c", "cantilever", "-s", "mode=dynamic", "-s", "duration=0.02", "-s", "cells=1", "-m", "springs", "--engine", springs(), "-p", "f64",
-                  "-t", "1", "--no-store", "--benchmark_min_time=0.01");
+    told t = tell("bench", "-c", "cantilever", "-s", "mode=dynamic", "-s", "duration=0.02", "-s", "cells=1", "-m",
+                  "springs", "--engine", springs(), "-p", "f64", "-t", "1", "--no-store", "--benchmark_min_time=0.01");
     expect_code(t, 0);
     expect_says(t.out, "springs/cantilever");
     forget(&t);
-    t = tell("compare", "springs:steps_a_call=1", "springs:steps_a_call=20", "--engine", springs(), "--case", "collapse",
-             "-s", "cells=1", "-t", "1", "--max-pairs", "8", "--max-load", "1000000", "--max-steal", "1", "--no-store",
-             "--json");
+    t = tell("compare", "springs:steps_a_call=1", "springs:steps_a_call=20", "--engine", springs(), "--case",
+             "collapse", "-s", "cells=1", "-t", "1", "--max-pairs", "8", "--max-load", "1000000", "--max-steal", "1",
+             "--no-store", "--json");
     if (t.code != 0 && t.code != 4) fail_msg("compare: exit %d\n%s%s", t.code, t.err, t.out);
     json_t *all = parse(t.out);
     for (int arm = 0; arm < 2; arm++)
@@ -278,7 +308,8 @@ static void test_refused(void **unused) {
     forget(&t);
 }
 
-/* ---- Those that fail on the way: a stored run and a sentence ------------------------------------------------------ */
+/* ---- Those that fail on the way: a stored run and a sentence ------------------------------------------------------
+ */
 
 static void test_faults(void **unused) {
     (void)unused;
@@ -307,8 +338,8 @@ static void test_faults(void **unused) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char fault[60];
         snprintf(fault, sizeof fault, "fault=%s", wrong[i].fault);
-        told t = tell("run", BAR(file), "-m", "faulty", "-s", fault, "-s", "timeout=0.5", "--db", in_workplace("faults.db"),
-                      "--json");
+        told t = tell("run", BAR(file), "-m", "faulty", "-s", fault, "-s", "timeout=0.5", "--db",
+                      in_workplace("faults.db"), "--json");
         const bool fine = strcmp(wrong[i].state, "ok") == 0;
         if (t.code != (fine ? 0 : 5)) fail_msg("%s: exit %d\n%s%s", wrong[i].fault, t.code, t.err, t.out);
         json_t *run = parse(t.out);
@@ -358,9 +389,10 @@ static void test_killed_in_a_sweep(void **unused) {
     char db[PATH_MAX + 320];
     snprintf(db, sizeof db, "%s", in_workplace("sweep.db"));
     write_text("flag", "");
-    write_text("sweep.yaml",
-               "runs:\n  - {name: four, case: cantilever, method: faulty, threads: 1, set: [mode=dynamic, duration=0.02, "
-               "cells=1, fault=flag], axes: [\"number=1,2,3,4\"]}\n");
+    write_text(
+        "sweep.yaml",
+        "runs:\n  - {name: four, case: cantilever, method: faulty, threads: 1, set: [mode=dynamic, duration=0.02, "
+        "cells=1, fault=flag], axes: [\"number=1,2,3,4\"]}\n");
     told t = tell("sweep", in_workplace("sweep.yaml"), "--engine", file, "--db", db, "--json");
     expect_code(t, 5);
     expect_says(t.out, "\"failed\"");
@@ -419,7 +451,9 @@ static void end_by(int signal, int code) {
     assert_int_equal(ended, code);
     int left = 0;
     while (kill((pid_t)engine_pid, 0) == 0 && left++ < 1000) nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-    assert_true(kill((pid_t)engine_pid, 0) != 0 && errno == ESRCH);
+    const bool gone = kill((pid_t)engine_pid, 0) != 0 && errno == ESRCH;
+    if (!gone) kill((pid_t)engine_pid, SIGKILL);
+    assert_true(gone);
     remove(in_workplace("pid"));
 }
 
@@ -434,10 +468,17 @@ static void test_nothing_is_left(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cpp),          cmocka_unit_test(test_python),       cmocka_unit_test(test_first_step),
-        cmocka_unit_test(test_stored),       cmocka_unit_test(test_listed),       cmocka_unit_test(test_timed),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_faults),       cmocka_unit_test(test_steps_a_call),
-        cmocka_unit_test(test_killed_in_a_sweep), cmocka_unit_test(test_nothing_is_left)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpp),
+                                       cmocka_unit_test(test_python),
+                                       cmocka_unit_test(test_first_step),
+                                       cmocka_unit_test(test_gate),
+                                       cmocka_unit_test(test_stored),
+                                       cmocka_unit_test(test_listed),
+                                       cmocka_unit_test(test_timed),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_steps_a_call),
+                                       cmocka_unit_test(test_killed_in_a_sweep),
+                                       cmocka_unit_test(test_nothing_is_left)};
     return cmocka_run_group_tests_name("engine", tests, NULL, remove_workplace);
 }

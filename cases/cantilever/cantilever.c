@@ -81,8 +81,9 @@ static pbd_status fill(const pbd_values *values, const beam_size *size, pbd_setu
     detail->same_mesh = pbd_choice(values, "same_mesh") == 1;
     detail->period = slender_period(scene->material, size);
     if (detail->same_mesh && (scene->tets.count == 0 || !(gravity > 0)))
-        return pbd_error(PBD_BAD_INPUT, "same_mesh=on needs tetrahedra and gravity: set sampling=lattice or jitter, and "
-                                        "gravity above 0");
+        return pbd_error(PBD_BAD_INPUT,
+                         "same_mesh=on needs tetrahedra and gravity: set sampling=lattice or jitter, and "
+                         "gravity above 0");
     scene->loads.gravity[2] = -gravity;
     PBD_TRY(look_up_reference(values, &detail->tip_fem));
     const double duration = pbd_real(values, "duration");
@@ -118,14 +119,15 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
 }
 
 /* Rest of the scene's own tetrahedra with its own masses and law: implicit Euler from rest with steps of ten periods of
- * the slowest mode, each to the minimiser of its function (step_function.h). A step takes the distance from rest to less
- * than 1/(1 + (20 pi)^2) of it; eight leave less than rounding. *sunk: of the tip, m. */
+ * the slowest mode, each to the minimiser of its function (step_function.h). A step takes the distance from rest to
+ * less than 1/(1 + (20 pi)^2) of it; eight leave less than rounding. *sunk: of the tip, m. */
 static pbd_status find_rest(const pbd_scene *scene, const cantilever_detail *detail, double *sunk) {
     enum { RESTS = 8 };
     pbd_arena a PBD_ARENA;
     step_function f PBD_CLEANUP(step_function_free) = {0};
     double tip[3], rest[3];
-    double *x = pbd_new(&a, double, 3 * scene->particles.count), *still = pbd_new(&a, double, 3 * scene->particles.count);
+    double *x = pbd_new(&a, double, 3 * scene->particles.count),
+           *still = pbd_new(&a, double, 3 * scene->particles.count);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(step_function_create(scene, &f));
     memcpy(x, scene->particles.positions, 3 * scene->particles.count * sizeof *x);

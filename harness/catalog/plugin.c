@@ -20,8 +20,8 @@ struct pbd_plugin {
     char *path, *label;
     char hash[33];
     pbd_engine *engine; /* NULL: a library */
-    void *library;    /* stays open: its methods are in the registry */
-    pbd_method *copy; /* of its methods, two for each entry, in the size that this program knows */
+    void *library;      /* stays open: its methods are in the registry */
+    pbd_method *copy;   /* of its methods, two for each entry, in the size that this program knows */
     pbd_method_entry *entry;
     size_t methods;
 };
@@ -149,8 +149,7 @@ static pbd_status take_engine(pbd_plugin *p) {
 static pbd_status open_engine(pbd_plugin *p) {
     PBD_TRY(pbd_engine_open(p->path, &p->engine));
     const pbd_status status = take_engine(p);
-    return status.code == PBD_OK ? status
-                                 : pbd_error(status.code, "engine '%.120s': %.250s", p->path, status.text);
+    return status.code == PBD_OK ? status : pbd_error(status.code, "engine '%.120s': %.250s", p->path, status.text);
 }
 
 static pbd_status open_plugin(pbd_plugin *p) {

@@ -14,9 +14,9 @@
                  "once for each; also those of $PBDBENCH_PLUGINS, separated by ':'")
 
 /* Likewise for engines; STRUCT has a member pbd_texts engines. */
-#define PBD_OPTION_ENGINE(STRUCT)                                                   \
-    PBD_OPT_MANY(STRUCT, engines, "engine", 0, "FILE", PBD_WORDS_FILES,             \
-                 "an engine.yaml, a method in a process of its own, in any language\n" \
+#define PBD_OPTION_ENGINE(STRUCT)                                                           \
+    PBD_OPT_MANY(STRUCT, engines, "engine", 0, "FILE", PBD_WORDS_FILES,                     \
+                 "an engine.yaml, a method in a process of its own, in any language\n"      \
                  "(`pbdbench engine --help`); also those of $PBDBENCH_ENGINES, files and\n" \
                  "folders separated by ':'")
 
@@ -30,12 +30,12 @@ pbd_status pbd_plugins_load(const pbd_texts *files);
  * its range, a name that is taken... */
 pbd_status pbd_plugin_load(const char *path, const pbd_plugin **out);
 
-/* Engines of the files, or folders with an engine.yaml, in order; then those of the variable PBDBENCH_ENGINES: files, and
- * folders with *.yaml and NAME/engine.yaml. Of the latter, one that cannot be used is left out, and is a pbd_missing_method;
- * of the former it is an error: PBD_BAD_INPUT, PBD_NOT_SUPPORTED where it is not installed. */
+/* Engines of the files, or folders with an engine.yaml, in order; then those of the variable PBDBENCH_ENGINES: files,
+ * and folders with *.yaml and NAME/engine.yaml. Of the latter, one that cannot be used is left out, and is a
+ * pbd_missing_method; of the former it is an error: PBD_BAD_INPUT, PBD_NOT_SUPPORTED where it is not installed. */
 pbd_status pbd_engines_load(const pbd_texts *files);
 
-size_t pbd_plugin_count(void); /* engines too */
+size_t pbd_plugin_count(void);                                 /* engines too */
 const pbd_engine *pbd_plugin_engine(const pbd_plugin *plugin); /* NULL: a shared library */
 const char *pbd_plugin_path(const pbd_plugin *plugin);
 const char *pbd_plugin_label(const pbd_plugin *plugin); /* "mass_spring 0.1" */

@@ -26,8 +26,7 @@ static pbd_status leave(pbd_status status) {
 }
 
 static const char CREATE[] = "create", STEP[] = "step", SOLVE[] = "solve", READ[] = "read", SAVE[] = "save",
-                  LOAD[] = "load", DESTROY[] = "destroy", MESH[] = "mesh", WATCH[] = "watch",
-                  WAIT[] = "wait";
+                  LOAD[] = "load", DESTROY[] = "destroy", MESH[] = "mesh", WATCH[] = "watch", WAIT[] = "wait";
 
 static pbd_status create(pbd_precision precision, const pbd_scene *scene, const pbd_values *values, pbd_exec *exec,
                          pbd_recorder *recorder, void **state) {

@@ -50,7 +50,8 @@ static const pbd_engine *engine_of(const pbd_values *values) {
 /* ---- A process of it --------------------------------------------------------------------------------------------- */
 
 static pbd_status start_process(const pbd_engine *e, int threads, double patience, pbd_engine_process *out) {
-    static const char *const pools[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"};
+    static const char *const pools[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
+                                        "NUMBA_NUM_THREADS"};
     enum { POOLS = sizeof pools / sizeof *pools };
     pbd_arena a PBD_ARENA;
     const char **words = pbd_new(&a, const char *, e->file->command_count + 1);
@@ -64,8 +65,8 @@ static pbd_status start_process(const pbd_engine *e, int threads, double patienc
 }
 
 static pbd_status say_hello(pbd_engine_process *process, json_t **answer) {
-    return pbd_engine_ask_plain(process, json_pack("{s:s, s:i}", "op", "hello", "protocol", PBD_ENGINE_PROTOCOL), NULL, 0,
-                                answer);
+    return pbd_engine_ask_plain(process, json_pack("{s:s, s:i}", "op", "hello", "protocol", PBD_ENGINE_PROTOCOL), NULL,
+                                0, answer);
 }
 
 /* ---- A state ----------------------------------------------------------------------------------------------------- */
@@ -75,11 +76,11 @@ typedef struct solver {
     pbd_recorder *recorder;
     pbd_engine_process process;
     size_t particles;
-    long most;           /* steps of a call */
-    long waiting;        /* steps that were not asked for yet */
-    double dt;           /* s, of those */
-    double left;         /* s, to the scene's end; INFINITY: it has none */
-    double wall, cpu;    /* s in steps, by the engine's clocks */
+    long most;                   /* steps of a call */
+    long waiting;                /* steps that were not asked for yet */
+    double dt;                   /* s, of those */
+    double left;                 /* s, to the scene's end; INFINITY: it has none */
+    double wall, cpu;            /* s in steps, by the engine's clocks */
     double outside, cpu_outside; /* s, by ours: of the calls; of the engine's process */
     unsigned long calls, steps;
     bool no_cpu;
@@ -112,7 +113,8 @@ static pbd_status check_law(const pbd_engine *e, const pbd_scene *scene) {
             snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k > 0 ? ", " : "", e->hello.law[k]);
         }
         if (!known)
-            return pbd_error(PBD_NOT_SUPPORTED, "engine %s does not support the law %s; it has: %s", e->method.name, law, all);
+            return pbd_error(PBD_NOT_SUPPORTED, "engine %s does not support the law %s; it has: %s", e->method.name,
+                             law, all);
     }
     return pbd_ok();
 }
@@ -187,9 +189,8 @@ static pbd_status ask_for_steps(solver *s, json_t **answer) {
     const double before = pbd_wall_seconds(), cpu = pbd_cpu_followed(), wanted = (double)s->waiting * s->dt;
     const long steps = s->waiting;
     s->waiting = 0;
-    PBD_TRY(pbd_engine_ask_plain(&s->process,
-                                 json_pack("{s:s, s:f, s:I}", "op", "step", "dt", s->dt, "n", (json_int_t)steps), NULL,
-                                 0, answer));
+    PBD_TRY(pbd_engine_ask_plain(
+        &s->process, json_pack("{s:s, s:f, s:I}", "op", "step", "dt", s->dt, "n", (json_int_t)steps), NULL, 0, answer));
     s->outside += pbd_wall_seconds() - before;
     s->cpu_outside += pbd_cpu_followed() - cpu;
     s->calls++;
@@ -236,8 +237,7 @@ static void widen(double *out, size_t count) {
 
 static pbd_status take_array(solver *s, const json_t *answer, const char *name, size_t width, double *out) {
     bool single;
-    const pbd_status status =
-        pbd_engine_array_check(answer, name, s->particles, width, s->process.pending, &single);
+    const pbd_status status = pbd_engine_array_check(answer, name, s->particles, width, s->process.pending, &single);
     if (status.code != PBD_OK) return pbd_engine_break(&s->process, status);
     PBD_TRY(pbd_engine_take(&s->process, out, (size_t)s->process.pending));
     if (single) widen(out, width * s->particles);
@@ -263,8 +263,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     if (!(s->engine->hello.fields & 1u << field)) return pbd_error(PBD_NOT_SUPPORTED, "the engine has no such field");
     PBD_TRY(wait_for_steps(s));
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        if (fields[i].field == field)
-            return name_it(s, "read", ask_for_field(s, fields[i].name, fields[i].width, out));
+        if (fields[i].field == field) return name_it(s, "read", ask_for_field(s, fields[i].name, fields[i].width, out));
     return pbd_error(PBD_NOT_SUPPORTED, "the engine has no such field");
 }
 
@@ -305,8 +304,7 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
     PBD_TRY(wait_for_steps(s));
     memcpy(&s->left, (const char *)blob + s->blob_bytes, sizeof s->left);
     const pbd_engine_array array = {"state", "|u1", s->blob_bytes, 1, s->blob_bytes, blob};
-    return name_it(s, "load",
-                   pbd_engine_ask_plain(&s->process, json_pack("{s:s}", "op", "load"), &array, 1, &answer));
+    return name_it(s, "load", pbd_engine_ask_plain(&s->process, json_pack("{s:s}", "op", "load"), &array, 1, &answer));
 }
 
 /* ---- The engine -------------------------------------------------------------------------------------------------- */

@@ -11,15 +11,16 @@
 
 typedef struct pbd_engine pbd_engine;
 
-/* Reads the file, starts the engine and asks what it is. PBD_BAD_INPUT: the file is wrong, its hello is, or it crashed or
- * did not answer; PBD_NOT_SUPPORTED: it is not installed. Its method is checked by the caller
- * as those of plug-ins are. Free with pbd_engine_close. */
+/* Reads the file, starts the engine and asks what it is. PBD_BAD_INPUT: the file is wrong, its hello is, or it crashed
+ * or did not answer; PBD_NOT_SUPPORTED: it is not installed. Its method is checked by the caller as those of plug-ins
+ * are. Free with pbd_engine_close. */
 pbd_status pbd_engine_open(const char *path, pbd_engine **out);
 void pbd_engine_close(pbd_engine *engine); /* NULL-safe; its method is gone then */
 
 const pbd_method *pbd_engine_method(const pbd_engine *engine);
 const char *pbd_engine_label(const pbd_engine *engine); /* "mujoco 4.0.0 on cpu", stored with each run */
-const char *pbd_engine_hash(const pbd_engine *engine); /* of its file, its hello and the files of its command: 32 hex digits */
+const char *pbd_engine_hash(
+    const pbd_engine *engine); /* of its file, its hello and the files of its command: 32 hex digits */
 
 /* Its hello has an empty list of laws: it does not map E and nu. */
 bool pbd_engine_has_no_law(const pbd_engine *engine);

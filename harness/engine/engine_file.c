@@ -16,8 +16,8 @@ static const cyaml_schema_field_t fields[] = {
     TEXT("source", source),
     TEXT("licence", licence),
     CYAML_FIELD_SEQUENCE("command", CYAML_FLAG_POINTER, pbd_engine_file, command, &word, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_SEQUENCE("environment", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_engine_file, environment, &word, 0,
-                         CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE("environment", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_engine_file, environment, &word,
+                         0, CYAML_UNLIMITED),
     CYAML_FIELD_STRING_PTR("install", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_engine_file, install, 0,
                            CYAML_UNLIMITED),
     CYAML_FIELD_END};
@@ -68,6 +68,6 @@ pbd_status pbd_engine_file_installed(const pbd_engine_file *file, const char *fo
     const char *whole = *program == '/' ? program : pbd_new_format(&a, "%s/%s", folder, program);
     PBD_TRY(pbd_arena_check(&a));
     if (strchr(program, '/') ? runs(whole) : in_path(program)) return pbd_ok();
-    return pbd_error(PBD_NOT_SUPPORTED, "engine %.60s is not installed: there is no program '%.120s'%s%.120s", file->name,
-                     program, file->install ? "; run " : "", file->install ? file->install : "");
+    return pbd_error(PBD_NOT_SUPPORTED, "engine %.60s is not installed: there is no program '%.120s'%s%.120s",
+                     file->name, program, file->install ? "; run " : "", file->install ? file->install : "");
 }

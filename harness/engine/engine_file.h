@@ -6,17 +6,18 @@
 
 /* Keys of the same names; name, command, what, source and licence must be given. */
 typedef struct pbd_engine_file {
-    char *name;        /* of the method: small letters, digits and underscores */
-    char *what;        /* one line */
-    char *source;      /* who made it, and where it is */
-    char *licence;     /* of the engine, not of its adapter */
-    char **command;    /* words, run in the file's folder without a shell */
+    char *name;         /* of the method: small letters, digits and underscores */
+    char *what;         /* one line */
+    char *source;       /* who made it, and where it is */
+    char *licence;      /* of the engine, not of its adapter */
+    char **command;     /* words, run in the file's folder without a shell */
     char **environment; /* NAME=VALUE */
-    char *install;     /* what to run where it is missing; NULL: not said */
+    char *install;      /* what to run where it is missing; NULL: not said */
     unsigned command_count, environment_count;
 } pbd_engine_file;
 
-/* PBD_BAD_INPUT: no such file, not of this form, a name or a word that cannot be used. Free with pbd_engine_file_free. */
+/* PBD_BAD_INPUT: no such file, not of this form, a name or a word that cannot be used. Free with pbd_engine_file_free.
+ */
 pbd_status pbd_engine_file_load(const char *path, pbd_engine_file **out);
 void pbd_engine_file_free(pbd_engine_file *file); /* NULL-safe */
 

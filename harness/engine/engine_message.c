@@ -32,9 +32,10 @@ pbd_status pbd_engine_head_read(const unsigned char head[PBD_ENGINE_HEAD], size_
     *json = (size_t)read_number(head + 4, 4);
     *bytes = read_number(head + 8, 8);
     if (magic != PBD_ENGINE_MAGIC)
-        WRONG("its answer is no message of the protocol: it begins with %08x and not with %08x; what it prints must go "
-              "to standard output, not to descriptor 3",
-              magic, PBD_ENGINE_MAGIC);
+        WRONG(
+            "its answer is no message of the protocol: it begins with %08x and not with %08x; what it prints must go "
+            "to standard output, not to descriptor 3",
+            magic, PBD_ENGINE_MAGIC);
     if (*json > PBD_ENGINE_MOST_JSON)
         WRONG("its answer claims %zu bytes of JSON: at most %d are read", *json, PBD_ENGINE_MOST_JSON);
     return pbd_ok();
@@ -140,7 +141,8 @@ typedef struct named_bit {
 } named_bit;
 
 /* A list of names as a mask. */
-static pbd_status take_mask(const json_t *answer, const char *key, const named_bit *known, size_t count, unsigned *out) {
+static pbd_status take_mask(const json_t *answer, const char *key, const named_bit *known, size_t count,
+                            unsigned *out) {
     const json_t *list = json_object_get(answer, key);
     const char *names[MOST_NAMES];
     if (list && !json_is_array(list)) REFUSED("\"%s\" of its hello is not a list of names", key);
@@ -161,10 +163,10 @@ static pbd_status take_mask(const json_t *answer, const char *key, const named_b
 }
 
 static pbd_status take_masks(const json_t *answer, pbd_arena *memory, pbd_engine_hello *out) {
-    static const named_bit needs[] = {{"particles", PBD_NEEDS_PARTICLES}, {"hexes", PBD_NEEDS_HEXES},
-                                      {"tets", PBD_NEEDS_TETS},           {"triangles", PBD_NEEDS_TRIANGLES},
-                                      {"samples", PBD_NEEDS_SAMPLES},
-                                      {"tets_or_triangles", PBD_NEEDS_TETS_OR_TRIANGLES}};
+    static const named_bit needs[] = {
+        {"particles", PBD_NEEDS_PARTICLES}, {"hexes", PBD_NEEDS_HEXES},
+        {"tets", PBD_NEEDS_TETS},           {"triangles", PBD_NEEDS_TRIANGLES},
+        {"samples", PBD_NEEDS_SAMPLES},     {"tets_or_triangles", PBD_NEEDS_TETS_OR_TRIANGLES}};
 #define FIELD(NAME, name, width) {#name, 1u << PBD_##NAME},
     static const named_bit fields[] = {PBD_ENGINE_FIELDS(FIELD)};
 #define TAKES(NAME, sentence, asked) {#NAME, PBD_TAKES_##NAME},
@@ -183,7 +185,8 @@ static pbd_status take_masks(const json_t *answer, pbd_arena *memory, pbd_engine
     PBD_TRY(take_mask(answer, "needs", needs, sizeof needs / sizeof *needs, &out->needs));
     PBD_TRY(take_mask(answer, "takes", takes, TAKEN, &out->takes));
     PBD_TRY(take_mask(answer, "fields", fields, sizeof fields / sizeof *fields, &out->fields));
-    if (!(out->fields & 1u << PBD_POSITIONS)) REFUSED("\"fields\" of its hello lacks \"positions\": every engine reads them");
+    if (!(out->fields & 1u << PBD_POSITIONS))
+        REFUSED("\"fields\" of its hello lacks \"positions\": every engine reads them");
     return pbd_ok();
 }
 
@@ -194,7 +197,8 @@ static pbd_status take_laws(const json_t *answer, pbd_arena *memory, pbd_engine_
     const char **law = pbd_new(memory, const char *, count + 1);
     PBD_TRY(pbd_arena_check(memory));
     for (size_t i = 0; i < count; i++)
-        if (!(law[i] = json_string_value(json_array_get(list, i)))) REFUSED("\"laws\" of its hello is not a list of names");
+        if (!(law[i] = json_string_value(json_array_get(list, i))))
+            REFUSED("\"laws\" of its hello is not a list of names");
     out->law = law;
     return pbd_ok();
 }
@@ -287,7 +291,8 @@ pbd_status pbd_engine_hello_read(const json_t *answer, pbd_arena *memory, pbd_en
     *out = (pbd_engine_hello){0};
     if (!json_is_integer(protocol)) REFUSED("its hello has no \"protocol\", a whole number");
     if (json_integer_value(protocol) != PBD_ENGINE_PROTOCOL)
-        REFUSED("it speaks protocol %" JSON_INTEGER_FORMAT ", this program speaks %d: use the package of examples/engines that "
+        REFUSED("it speaks protocol %" JSON_INTEGER_FORMAT
+                ", this program speaks %d: use the package of examples/engines that "
                 "came with this program",
                 json_integer_value(protocol), PBD_ENGINE_PROTOCOL);
     PBD_TRY(take_words(answer, out));
@@ -350,7 +355,8 @@ static pbd_status report_warnings(const json_t *all, pbd_recorder *recorder) {
     const char *name;
     json_t *says;
     json_object_foreach((json_t *)(uintptr_t)all, name, says) {
-        if (!is_name(name) || !json_is_string(says)) WRONG("warning '%.40s' of its answer is not \"name\": \"sentence\"", name);
+        if (!is_name(name) || !json_is_string(says))
+            WRONG("warning '%.40s' of its answer is not \"name\": \"sentence\"", name);
         pbd_warning(recorder, name, "%.300s", json_string_value(says));
     }
     return pbd_ok();

@@ -32,8 +32,7 @@ static const char **join_environment(const char *const *theirs, pbd_arena *a) {
     const char **all = pbd_new(a, const char *, ours + more + 1);
     for (size_t i = 0; all && i < ours; i++) {
         bool replaced = false;
-        for (size_t k = 0; k < more; k++)
-            replaced |= strncmp(environ[i], theirs[k], strcspn(theirs[k], "=") + 1) == 0;
+        for (size_t k = 0; k < more; k++) replaced |= strncmp(environ[i], theirs[k], strcspn(theirs[k], "=") + 1) == 0;
         if (!replaced) all[count++] = environ[i];
     }
     for (size_t k = 0; all && k < more; k++) all[count++] = theirs[k];

@@ -7,20 +7,20 @@
 #include "harness/engine/engine_message.h"
 
 typedef struct pbd_engine_process {
-    int pid;        /* 0: it has ended, or never was */
-    int talk, log;  /* -1: closed */
-    double patience; /* s that it has for an answer */
-    double end;      /* when the present one must be there */
+    int pid;          /* 0: it has ended, or never was */
+    int talk, log;    /* -1: closed */
+    double patience;  /* s that it has for an answer */
+    double end;       /* when the present one must be there */
     uint64_t pending; /* bytes of arrays that were not read yet */
-    char words[400]; /* the last that it printed */
+    char words[400];  /* the last that it printed */
     pbd_status fault; /* why it ended: what every further call returns */
 } pbd_engine_process;
 
 typedef struct pbd_engine_start {
-    const char *folder;           /* where it works */
-    const char *const *words;     /* ends with NULL */
+    const char *folder;             /* where it works */
+    const char *const *words;       /* ends with NULL */
     const char *const *environment; /* NAME=VALUE, beside ours; ends with NULL */
-    double patience;              /* s */
+    double patience;                /* s */
 } pbd_engine_start;
 
 /* PBD_FAILED when no process could be made. A program that is not there is met by the first question. */

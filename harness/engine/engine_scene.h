@@ -7,7 +7,7 @@
 enum { PBD_ENGINE_MOST_ARRAYS = 64 };
 
 typedef struct pbd_engine_scene {
-    json_t *request; /* owned, until it is asked */
+    json_t *request;                                /* owned, until it is asked */
     pbd_engine_array array[PBD_ENGINE_MOST_ARRAYS]; /* borrowed from the scene */
     char name[PBD_ENGINE_MOST_ARRAYS][40];
     size_t arrays;

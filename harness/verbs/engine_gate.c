@@ -2,10 +2,10 @@
  *
  * free fall    one free tetrahedron: g t^2/2, within g t dt/2 of any first-order integrator.
  * modulus      one tetrahedron of edges 1 m whose base is held, so that its apex u moves with F = 1 + u (x) grad N,
- *              grad N = (0, 0, 1). Under a weight along z it swings about m g/K with K = V (lambda + 2 mu), under one along
- *              x with K = V mu; both means give E and nu. Small strains: every law is Hooke's there.
- * cantilever   the mean of the tip over a second after gravity sets in, and the time of its first turn, against
- *              fem_implicit with lumped masses and the implicit midpoint rule at the same small step. */
+ *              grad N = (0, 0, 1). Under a weight along z it swings about m g/K with K = V (lambda + 2 mu), under one
+ * along x with K = V mu; both means give E and nu. Small strains: every law is Hooke's there. cantilever   the mean of
+ * the tip over a second after gravity sets in, and the time of its first turn, against fem_implicit with lumped masses
+ * and the implicit midpoint rule at the same small step. */
 #include "harness/verbs/engine_gate.h"
 
 #include <math.h>
@@ -31,13 +31,14 @@ typedef struct gate {
     size_t *failed;
 } gate;
 
-static void report(const gate *g, const char *name, double measured, double wanted, double tolerance, const char *unit) {
+static void report(const gate *g, const char *name, double measured, double wanted, double tolerance,
+                   const char *unit) {
     pbd_check check = {g->method->name, "", name, PBD_CHECK_PASS, "", true, measured, wanted, tolerance};
     const double off = measured / wanted - 1;
     if (!(fabs(off) <= tolerance)) check.verdict = PBD_CHECK_FAIL;
     if (check.verdict == PBD_CHECK_FAIL) ++*g->failed;
-    snprintf(check.says, sizeof check.says, "%.6g%s%s, wanted %.6g: %+.2g %%, at most %g %%", measured, *unit ? " " : "",
-             unit, wanted, 100 * off, 100 * tolerance);
+    snprintf(check.says, sizeof check.says, "%.6g%s%s, wanted %.6g: %+.2g %%, at most %g %%", measured,
+             *unit ? " " : "", unit, wanted, 100 * off, 100 * tolerance);
     g->observer(g->context, &check);
 }
 
@@ -153,7 +154,8 @@ static pbd_status free_fall(const gate *g) {
     double mean = 0, fallen = 0;
     build_tetrahedron(&t, false, g_earth, 0);
     PBD_TRY(swing(g, &t, dt, looks, 0, 2, &mean, &fallen));
-    const double rounding = g->precision == PBD_PRECISION_F32 ? 0.01 : 0; /* of 100 small steps at 1 m from the origin */
+    const double rounding =
+        g->precision == PBD_PRECISION_F32 ? 0.01 : 0; /* of 100 small steps at 1 m from the origin */
     report(g, "free fall", -fallen, wanted, 1.001 * dt / time + rounding, "m");
     return pbd_ok();
 }
@@ -193,20 +195,22 @@ static pbd_status read_tip(const pbd_result *r, double *mean, double *turn) {
         if (strcmp(r->series[i].name, "time") == 0) time = &r->series[i];
     }
     if (strcmp(r->state, "ok") != 0) return pbd_error(PBD_FAILED, "its run ends as %s: %.300s", r->state, r->says);
-    if (!tip || !time || tip->count != time->count || tip->count < 3) return pbd_error(PBD_FAILED, "no series of the tip");
+    if (!tip || !time || tip->count != time->count || tip->count < 3)
+        return pbd_error(PBD_FAILED, "no series of the tip");
     const double *y = tip->values;
     size_t k = 1;
     *mean = 0;
     for (size_t i = 0; i < tip->count; i++) *mean += y[i] / (double)tip->count;
     while (k + 2 < tip->count && !(y[k] >= y[k - 1] && y[k] > y[k + 1])) k++;
     const double bend = y[k - 1] - 2 * y[k] + y[k + 1];
-    *turn = time->values[k] + (bend < 0 ? 0.5 * (y[k - 1] - y[k + 1]) / bend : 0) * (time->values[k] - time->values[k - 1]);
+    *turn =
+        time->values[k] + (bend < 0 ? 0.5 * (y[k - 1] - y[k + 1]) / bend : 0) * (time->values[k] - time->values[k - 1]);
     return pbd_ok();
 }
 
-static pbd_status run_bar(const gate *g, const pbd_method_entry *entry, pbd_precision precision,
-                          const pbd_setting *own, size_t count, double *mean, double *turn) {
-    static const pbd_setting bar[] = {{"mode", "dynamic"}, {"cells", "1"},  {"E", "1e5"},      {"density", "100"},
+static pbd_status run_bar(const gate *g, const pbd_method_entry *entry, pbd_precision precision, const pbd_setting *own,
+                          size_t count, double *mean, double *turn) {
+    static const pbd_setting bar[] = {{"mode", "dynamic"}, {"cells", "1"}, {"E", "1e5"},     {"density", "100"},
                                       {"gravity", "2"},    {"dt", "1e-3"}, {"duration", "1"}};
     enum { BAR = sizeof bar / sizeof *bar };
     pbd_arena a PBD_ARENA;

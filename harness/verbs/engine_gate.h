@@ -1,5 +1,5 @@
-/* The admission gate of engines: four small problems with known answers, on which a wrong mapping of E and nu, of masses
- * or of loads shows before anything is compared. */
+/* The admission gate of engines: four small problems with known answers, on which a wrong mapping of E and nu, of
+ * masses or of loads shows before anything is compared. */
 #ifndef PBD_ENGINE_GATE_H
 #define PBD_ENGINE_GATE_H
 

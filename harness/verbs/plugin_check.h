@@ -10,8 +10,8 @@ typedef enum pbd_check_verdict { PBD_CHECK_PASS, PBD_CHECK_FAIL, PBD_CHECK_SKIPP
 typedef struct pbd_check {
     const char *method, *case_name, *name; /* case_name "": of no case */
     pbd_check_verdict verdict;
-    char says[400]; /* what was found, or why not */
-    bool numbers;   /* of the gate: the next three are set */
+    char says[400];                     /* what was found, or why not */
+    bool numbers;                       /* of the gate: the next three are set */
     double measured, wanted, tolerance; /* tolerance: of measured/wanted - 1 */
 } pbd_check;
 

@@ -103,7 +103,8 @@ static pbd_status split_variant(comparing *c, const char *text, arm_text *arm) {
     size_t parts = 1;
     for (const char *p = text; *p; p++) parts += *p == ':' || *p == ',';
     arm->variant = pbd_new_text(&c->memory, text);
-    arm->word = pbd_new(&c->memory, const char *, 2 * (parts + o->sets.count + o->plugins.count + o->engines.count) + 16);
+    arm->word =
+        pbd_new(&c->memory, const char *, 2 * (parts + o->sets.count + o->plugins.count + o->engines.count) + 16);
     PBD_TRY(pbd_arena_check(&c->memory));
     size_t n = 0;
     char *rest = NULL, *settings = strchr(arm->variant, ':');

@@ -18,15 +18,15 @@ static const pbd_option table[] = {
     PBD_OPT_FLAG(engine_options, gate, "gate", 0, "the admission gate alone"),
     PBD_OPT_MANY(engine_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
                  "a parameter of the engine for the gate: iterations, damping..."),
-    PBD_OPTION_JSON(engine_options, "one object {file, name, failed, checks: [{method, case, check, verdict, says}]};\n"
-                                    "checks of the gate also have measured, wanted and tolerance"),
+    PBD_OPTION_JSON(engine_options,
+                    "one object {file, name, failed, checks: [{method, case, check, verdict, says}]};\n"
+                    "checks of the gate also have measured, wanted and tolerance"),
     PBD_OPTION_QUIET(engine_options, "only failures"),
     {0}};
 
 static pbd_status take_words(const pbd_texts *words, const engine_options *o) {
     static const char *const verbs[] = {"check"};
-    if (words->count == 0)
-        return pbd_error(PBD_BAD_INPUT, "engine needs an action: `pbdbench engine check FILE`");
+    if (words->count == 0) return pbd_error(PBD_BAD_INPUT, "engine needs an action: `pbdbench engine check FILE`");
     if (strcmp(words->item[0], "check") != 0)
         return pbd_unknown("engine action", words->item[0], verbs, 1, "pbdbench engine --help");
     if (words->count == 1) return pbd_error(PBD_BAD_INPUT, "engine check needs a file: the engine.yaml");
@@ -59,7 +59,8 @@ static pbd_status act(void *options, pbd_call *call) {
     pbd_catch_interrupts();
     const size_t before = pbd_method_count();
     PBD_TRY(pbd_engines_load(&(pbd_texts){&call->words->item[1], 1}));
-    if (pbd_method_count() > before) entry = pbd_method_at(before); /* the file's; those of the variable come after it */
+    if (pbd_method_count() > before)
+        entry = pbd_method_at(before); /* the file's; those of the variable come after it */
     if (!entry) return pbd_error(PBD_FAILED, "'%.200s' brought no method", call->words->item[1]);
     PBD_TRY(check_both(o, entry->plugin, only, &r, &failed));
     if (failed) call->exit_code = PBD_EXIT_VALIDATION;
@@ -77,8 +78,10 @@ const pbd_verb pbd_verb_engine = {
     .usage = "engine check FILE [--gate | --case CASE] [-s KEY=VALUE]... [--json] [-q]",
     .about =
         "An engine is a method in a process of its own, in any language. Starts it and makes, first, the admission\n"
-        "gate: free fall; E and nu of one tetrahedron; the mean deflection and the first frequency of a cantilever at a\n"
-        "small step, against finite elements on the same mesh with the same masses. A wrong mapping of a material shows\n"
+        "gate: free fall; E and nu of one tetrahedron; the mean deflection and the first frequency of a cantilever at "
+        "a\n"
+        "small step, against finite elements on the same mesh with the same masses. A wrong mapping of a material "
+        "shows\n"
         "there. Then every check of `plugin check` on each case that fits.",
     .more =
         "An engine.yaml:\n"

@@ -22,12 +22,13 @@ struct Faulty : pbd::Engine {
         engine = "faulty", version = "1.2", device = "no device", integrator = "symplectic_euler";
         needs = {"tets"}, takes = {"start", "elasticity"}, fields = {"positions", "velocities"};
         says_laws = true;
-        params = {pbd::choice("fault", "none",
-                              {"none", "crash_create", "refuse", "crash", "exit", "hang", "noise", "magic", "json", "list",
-                               "nan", "short", "type", "huge_json", "huge_arrays", "extra", "no_wall", "clock", "says_no",
-                               "diverges", "names", "advanced", "flag"},
-                              "what goes wrong"),
-                  pbd::integer("number", 1, 1, 9, "tells runs apart")};
+        params = {
+            pbd::choice("fault", "none",
+                        {"none",    "crash_create", "refuse",  "crash",    "exit",  "hang",      "noise",       "magic",
+                         "json",    "list",         "nan",     "short",    "type",  "huge_json", "huge_arrays", "extra",
+                         "no_wall", "clock",        "says_no", "diverges", "names", "advanced",  "flag"},
+                        "what goes wrong"),
+            pbd::integer("number", 1, 1, 9, "tells runs apart")};
     }
 
     void create(const pbd::Scene &s) override {
@@ -82,26 +83,38 @@ static void put(uint32_t magic, uint32_t json, uint64_t arrays, const std::strin
 // Whether the answer is one that the package would not give.
 static bool answer_wrongly(const Faulty &e, const std::string &op) {
     const std::string ok = "{\"ok\": true}";
-    if (op == "step" && e.fault == "magic") put(0x206f6c6c, 5, 0, ok);
-    else if (op == "step" && e.fault == "json") put(pbd::magic, 8, 0, "{\"ok\": t");
-    else if (op == "step" && e.fault == "list") put(pbd::magic, 2, 0, "[]");
-    else if (op == "step" && e.fault == "huge_json") put(pbd::magic, 0xfffffff0u, 0, "");
-    else if (op == "step" && e.fault == "huge_arrays") put(pbd::magic, 12, ~0ull, ok);
-    else if (op == "step" && e.fault == "no_wall") pbd::detail::tell(ok);
-    else if (op == "step" && e.fault == "clock") pbd::detail::tell("{\"ok\": true, \"wall\": 1000, \"cpu\": 1000}");
+    if (op == "step" && e.fault == "magic")
+        put(0x206f6c6c, 5, 0, ok);
+    else if (op == "step" && e.fault == "json")
+        put(pbd::magic, 8, 0, "{\"ok\": t");
+    else if (op == "step" && e.fault == "list")
+        put(pbd::magic, 2, 0, "[]");
+    else if (op == "step" && e.fault == "huge_json")
+        put(pbd::magic, 0xfffffff0u, 0, "");
+    else if (op == "step" && e.fault == "huge_arrays")
+        put(pbd::magic, 12, ~0ull, ok);
+    else if (op == "step" && e.fault == "no_wall")
+        pbd::detail::tell(ok);
+    else if (op == "step" && e.fault == "clock")
+        pbd::detail::tell("{\"ok\": true, \"wall\": 1000, \"cpu\": 1000}");
     else if (op == "read" && e.fault == "type")
         pbd::detail::tell("{\"ok\": true, \"arrays\": [[\"positions\", \"<i8\", [1, 3]]]}", e.x.data(), 24);
-    else if (op == "step" && e.fault == "extra") pbd::detail::tell("{\"ok\": true, \"wall\": 0}", e.x.data(), 24);
-    else return false;
+    else if (op == "step" && e.fault == "extra")
+        pbd::detail::tell("{\"ok\": true, \"wall\": 0}", e.x.data(), 24);
+    else
+        return false;
     return true;
 }
 
 static bool hello_wrongly(Faulty &e, const std::string &how) {
     if (how == "crash") raise(SIGSEGV);
     while (how == "hang") pause();
-    if (how == "protocol") pbd::detail::tell("{\"ok\": true, \"protocol\": 0, " + e.hello() + "}");
-    else if (how == "silent") pbd::detail::tell("{\"ok\": true, " + e.hello() + "}");
-    else return false;
+    if (how == "protocol")
+        pbd::detail::tell("{\"ok\": true, \"protocol\": 0, " + e.hello() + "}");
+    else if (how == "silent")
+        pbd::detail::tell("{\"ok\": true, " + e.hello() + "}");
+    else
+        return false;
     return true;
 }
 
@@ -123,7 +136,8 @@ int main() {
         try {
             pbd::detail::answer(e, request, op);
         } catch (const pbd::Error &x) {
-            pbd::detail::tell("{\"ok\": false, \"code\": " + pbd::quoted(x.code) + ", \"says\": " + pbd::quoted(x.what()) + "}");
+            pbd::detail::tell("{\"ok\": false, \"code\": " + pbd::quoted(x.code) +
+                              ", \"says\": " + pbd::quoted(x.what()) + "}");
         }
         if (op == "quit") return 0;
     }

@@ -425,7 +425,8 @@ static void fuzz_engine(const uint8_t *data, size_t size) {
     pbd_engine_process p = {.talk = ends[0], .log = -1, .patience = 5};
     const bool fine = judge_engine(pbd_engine_ask(&p, json_pack("{s:s}", "op", "read"), NULL, 0, &answer));
     if (answer) judge_answer(answer, p.pending);
-    if (fine && p.pending > 0) judge_engine(pbd_engine_take(&p, numbers, p.pending < sizeof numbers ? p.pending : sizeof numbers));
+    if (fine && p.pending > 0)
+        judge_engine(pbd_engine_take(&p, numbers, p.pending < sizeof numbers ? p.pending : sizeof numbers));
     json_decref(answer);
     pbd_engine_process_end(&p);
     close(ends[1]);
@@ -475,7 +476,8 @@ static void fuzz_store(const uint8_t *data, size_t size) {
     F(stl)         \
     F(points)      \
     F(triangles)   \
-    F(figure) F(sweep) F(gate) F(papers) F(scene) F(csv) F(rows) F(words) F(import) F(records) F(manifest) F(engine) F(store)
+    F(figure)      \
+    F(sweep) F(gate) F(papers) F(scene) F(csv) F(rows) F(words) F(import) F(records) F(manifest) F(engine) F(store)
 
 typedef struct format {
     const char *name;

@@ -76,7 +76,7 @@ struct Json {
                 continue;
             }
             at++;
-            if (*at == 'u') { // beyond ASCII nothing is needed: names are ASCII
+            if (*at == 'u') {  // beyond ASCII nothing is needed: names are ASCII
                 const long code = std::strtol(std::string(at + 1, 4).c_str(), nullptr, 16);
                 out += code < 128 ? static_cast<char>(code) : '?';
                 at += 4;
@@ -171,17 +171,19 @@ struct Scene {
 struct Report {
     std::map<std::string, unsigned long> counts;
     std::map<std::string, std::string> warnings;
-    double advanced = NAN; // s, of engines whose steps are adaptive
+    double advanced = NAN;  // s, of engines whose steps are adaptive
 };
 
 // A parameter of an engine, as a row of JSON.
 inline std::string real(const std::string &name, const std::string &unit, double preset, double min, double max,
                         const std::string &doc) {
-    return "{\"name\": " + quoted(name) + ", \"unit\": " + quoted(unit) + ", \"kind\": \"real\", \"default\": " +
-           spelt(preset) + ", \"min\": " + spelt(min) + ", \"max\": " + spelt(max) + ", \"doc\": " + quoted(doc) + "}";
+    return "{\"name\": " + quoted(name) + ", \"unit\": " + quoted(unit) +
+           ", \"kind\": \"real\", \"default\": " + spelt(preset) + ", \"min\": " + spelt(min) +
+           ", \"max\": " + spelt(max) + ", \"doc\": " + quoted(doc) + "}";
 }
 inline std::string integer(const std::string &name, long preset, long min, long max, const std::string &doc) {
-    std::string row = real(name, "", static_cast<double>(preset), static_cast<double>(min), static_cast<double>(max), doc);
+    std::string row =
+        real(name, "", static_cast<double>(preset), static_cast<double>(min), static_cast<double>(max), doc);
     return row.replace(row.find("real"), 4, "integer");
 }
 inline std::string names(const std::vector<std::string> &list) {
@@ -199,21 +201,22 @@ struct Engine {
     std::string engine = "unnamed", version = "0", device = "cpu", integrator = "not said", precision = "f64";
     std::string masses = "given", steps = "fixed";
     std::vector<std::string> needs, takes, laws, fields = {"positions"}, params;
-    bool says_laws = false, saves = false; // laws: also an empty list is one; saves: both save and load work
+    bool says_laws = false, saves = false;  // laws: also an empty list is one; saves: both save and load work
 
     virtual ~Engine() = default;
     virtual void create(const Scene &scene) = 0;
-    virtual void step(double dt, long n, Report &report) = 0;       // n steps of dt seconds
-    virtual std::vector<double> read(const std::string &field) = 0; // particles x 3, or x 9
+    virtual void step(double dt, long n, Report &report) = 0;        // n steps of dt seconds
+    virtual std::vector<double> read(const std::string &field) = 0;  // particles x 3, or x 9
     virtual std::vector<char> save() { throw Error("not_supported", "it cannot save its state"); }
     virtual void load(const std::vector<char> &) { throw Error("not_supported", "it cannot load a state"); }
 
     std::string hello() const {
-        std::string out = "\"engine\": " + quoted(engine) + ", \"version\": " + quoted(version) + ", \"device\": " +
-                          quoted(device) + ", \"integrator\": " + quoted(integrator) + ", \"precision\": " +
-                          quoted(precision) + ", \"masses\": " + quoted(masses) + ", \"steps\": " + quoted(steps) +
-                          ", \"needs\": " + names(needs) + ", \"takes\": " + names(takes) + ", \"fields\": " +
-                          names(fields) + ", \"saves\": " + (saves ? "true" : "false");
+        std::string out = "\"engine\": " + quoted(engine) + ", \"version\": " + quoted(version) +
+                          ", \"device\": " + quoted(device) + ", \"integrator\": " + quoted(integrator) +
+                          ", \"precision\": " + quoted(precision) + ", \"masses\": " + quoted(masses) +
+                          ", \"steps\": " + quoted(steps) + ", \"needs\": " + names(needs) +
+                          ", \"takes\": " + names(takes) + ", \"fields\": " + names(fields) +
+                          ", \"saves\": " + (saves ? "true" : "false");
         if (says_laws) out += ", \"laws\": " + names(laws);
         out += ", \"params\": [";
         for (size_t i = 0; i < params.size(); i++) out += (i > 0 ? ", " : "") + params[i];
@@ -226,7 +229,7 @@ namespace detail {
 inline void fill(void *to, size_t bytes) {
     for (char *at = static_cast<char *>(to); bytes > 0;) {
         const ssize_t got = ::read(descriptor, at, bytes);
-        if (got <= 0) std::exit(0); // the program is gone
+        if (got <= 0) std::exit(0);  // the program is gone
         at += got;
         bytes -= static_cast<size_t>(got);
     }
@@ -307,8 +310,8 @@ inline void answer(Engine &e, const Scene &request, const std::string &op) {
         const std::string field = request.json["field"].words;
         const std::vector<double> x = e.read(field);
         const size_t width = field == "deformation_gradients" ? 9 : 3;
-        tell("{\"ok\": true, \"arrays\": [[" + quoted(field) + ", \"<f8\", [" + std::to_string(x.size() / width) + ", " +
-                 std::to_string(width) + "]]]}",
+        tell("{\"ok\": true, \"arrays\": [[" + quoted(field) + ", \"<f8\", [" + std::to_string(x.size() / width) +
+                 ", " + std::to_string(width) + "]]]}",
              x.data(), x.size() * sizeof x[0]);
     } else if (op == "save") {
         const std::vector<char> state = e.save();
@@ -324,7 +327,7 @@ inline void answer(Engine &e, const Scene &request, const std::string &op) {
     }
 }
 
-} // namespace detail
+}  // namespace detail
 
 // Answers until the program that started this process says quit or is gone.
 inline int serve(Engine &e) {
@@ -342,6 +345,6 @@ inline int serve(Engine &e) {
     return 0;
 }
 
-} // namespace pbd
+}  // namespace pbd
 
 #endif

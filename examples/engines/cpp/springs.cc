@@ -14,7 +14,7 @@ struct Springs : pbd::Engine {
     Springs() {
         engine = "springs in C++", version = "1.0", integrator = "symplectic_euler";
         needs = {"tets"}, takes = {"start", "elasticity"}, fields = {"positions", "velocities"};
-        says_laws = saves = true; // a lattice of springs is no law
+        says_laws = saves = true;  // a lattice of springs is no law
         params = {pbd::real("stiffness", "N/m", 1000, 0, 1e12, "of every spring"),
                   pbd::real("damping", "1/s", 0, 0, 1e6, "of velocities, by mass")};
     }
