@@ -418,6 +418,32 @@ static void test_killed_in_a_sweep(void **unused) {
     forget(&t);
 }
 
+/* A figure goes on without the engines that are not there; in a sweep they must be. The workplace has no adapters. */
+static void test_figures(void **unused) {
+    (void)unused;
+    told t = tell("reproduce", "engines-cantilever", "--quick", "--db", in_workplace("figure.db"));
+    expect_code(t, 0);
+    expect_says(t.out, "group 'mujoco' is skipped");
+    expect_says(t.out, "not judged");
+    expect_says(t.out, "reproduced      engines-cantilever.fem_rest");
+    forget(&t);
+    char text[PATH_MAX + 600];
+    snprintf(text, sizeof text,
+             "runs:\n  - {name: one, case: cantilever, method: springs, engine: %s, threads: 1, set: [mode=dynamic, "
+             "duration=0.02, cells=1]}\n",
+             springs());
+    write_text("with.yaml", text);
+    t = tell("sweep", in_workplace("with.yaml"), "--db", in_workplace("with.db"));
+    expect_code(t, 0);
+    forget(&t);
+    write_text("without.yaml",
+               "runs:\n  - {name: one, case: cantilever, method: springs, engine: none.yaml, set: [mode=dynamic]}\n");
+    t = tell("sweep", in_workplace("without.yaml"), "--db", in_workplace("with.db"));
+    expect_code(t, 2);
+    expect_says(t.err, "cannot be found");
+    forget(&t);
+}
+
 /* ---- Nothing is left behind -------------------------------------------------------------------------------------- */
 
 static long read_pid(void) {
@@ -479,6 +505,7 @@ int main(void) {
                                        cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_steps_a_call),
                                        cmocka_unit_test(test_killed_in_a_sweep),
+                                       cmocka_unit_test(test_figures),
                                        cmocka_unit_test(test_nothing_is_left)};
     return cmocka_run_group_tests_name("engine", tests, NULL, remove_workplace);
 }
