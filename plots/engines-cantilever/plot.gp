@@ -5,8 +5,9 @@ set logscale xy
 set xlabel 'processor time for a simulated second, s'
 set ylabel 'distance of the mean tip from rest of the same mesh'
 set format y '%g'
-set yrange [1e-4:100]
-set key outside right top
+set yrange [5e-6:100]
+set xrange [0.008:12]
+set key bottom left
 plot 0.01 with lines lc rgb 'gray60' dt 3 title '1 %', \
      data . '/fem.tsv' using 1:2 with points ls 1 title 'fem\_implicit', \
      data . '/quasi.tsv' using 1:2 with points ls 2 title 'quasi\_newton', \

@@ -12,6 +12,8 @@ import pbd_engine
 INTEGRATORS = {"discrete": mujoco.mjtIntegrator.mjINT_DISCRETE, "euler": mujoco.mjtIntegrator.mjINT_EULER}
 WARNINGS = {"bad_qpos": mujoco.mjtWarning.mjWARN_BADQPOS, "bad_qvel": mujoco.mjtWarning.mjWARN_BADQVEL,
             "bad_qacc": mujoco.mjtWarning.mjWARN_BADQACC}
+said = []  # its warnings, which it would write to a file in the current folder
+mujoco.set_mju_user_warning(lambda text: said.append(text if isinstance(text, str) else text.decode()))
 
 
 class MuJoCo(pbd_engine.Engine):
@@ -80,6 +82,10 @@ class MuJoCo(pbd_engine.Engine):
         for name, index in WARNINGS.items():  # it would reset the scene without a word
             if self.data.warning[index].number:
                 raise pbd_engine.Error("diverged", f"MuJoCo warns of {name}")
+        if said:
+            first = said[0]
+            said.clear()
+            return dict(warnings=dict(mujoco=first[:290]))
 
     def read(self, field):
         out = self.at_rest.copy() if field == "positions" else np.zeros((self.count, 3))
