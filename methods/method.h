@@ -495,6 +495,9 @@ typedef struct pbd_method {
      * are chosen in their order: reals to come are NAN. A scene that could not be built is empty. NULL: no parameter
      * may be `auto`. */
     double (*choose)(const pbd_scene *, const pbd_values *, const char *parameter);
+    /* Finishes the steps that `step` has only begun, so that their time is that of the solve and not of what looks at
+     * the state afterwards. Whatever reads the state waits by itself. NULL: steps are done when `step` returns. */
+    pbd_status (*wait)(void *state);
 } pbd_method;
 
 /* method->create. After an error *state is NULL, and the partial state is destroyed. */

@@ -184,3 +184,9 @@ source_mutant(rank_uncertainty rank ${ranking} "fmax(error, problem->uncertainty
 source_mutant(rank_frame rank ${ranking} "solve * frame / simulated" "solve / frame / simulated")
 source_mutant(rank_tie rank ${ranking} "(t->over == best->over && t->time < best->time)" "(t->over == best->over && t->time > best->time)")
 program_mutant(rank_limit rank harness/process/interrupt.c "pbd_wall_seconds() >= deadline" "pbd_wall_seconds() < deadline")
+# Engines: what is sent, what is asked for, what is believed.
+program_mutant(engine_steps engine harness/engine/engine.c "    s->waiting++;" "    s->waiting += 2;")
+program_mutant(engine_magic engine harness/engine/engine_message.c "if (magic != PBD_ENGINE_MAGIC)" "if (magic == 0)")
+program_mutant(engine_shape engine harness/engine/engine_message.c "if (!has_shape(json_array_get(row, 2), rows, width))" "if (rows == 0)")
+program_mutant(engine_gate_shear engine harness/verbs/engine_gate.c "G * (3 * M - 4 * G) / (M - G)" "G * (3 * M - 2 * G) / (M - G)")
+program_mutant(engine_orphan engine harness/engine/engine_process.c "prctl(PR_SET_PDEATHSIG, SIGKILL);" "prctl(PR_SET_PDEATHSIG, 0);")

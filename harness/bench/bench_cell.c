@@ -72,6 +72,7 @@ static pbd_status restore_state(pbd_bench_cell *b) {
 static pbd_status time_steps(pbd_bench_cell *b, pbd_exec_time *out) {
     PBD_TRY(pbd_exec_timer_begin(b->stage.exec));
     for (long i = 0; i < b->steps; i++) PBD_TRY(method_of(b)->step(b->stage.state, b->stage.dt));
+    if (method_of(b)->wait) PBD_TRY(method_of(b)->wait(b->stage.state));
     return pbd_exec_timer_end(b->stage.exec, out);
 }
 

@@ -1,5 +1,6 @@
 #include "harness/catalog/plugin.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -18,8 +19,9 @@
 struct pbd_plugin {
     char *path, *label;
     char hash[33];
-    void *library;    /* stays open: its methods are in the registry */
-    pbd_method *copy; /* of its methods, two for each entry, in the size that this program knows */
+    pbd_engine *engine; /* NULL: a library */
+    void *library;      /* stays open: its methods are in the registry */
+    pbd_method *copy;   /* of its methods, two for each entry, in the size that this program knows */
     pbd_method_entry *entry;
     size_t methods;
 };
@@ -32,10 +34,12 @@ const char *pbd_plugin_label(const pbd_plugin *plugin) { return plugin->label; }
 const char *pbd_plugin_hash(const pbd_plugin *plugin) { return plugin->hash; }
 size_t pbd_plugin_methods(const pbd_plugin *plugin) { return plugin->methods; }
 const pbd_method_entry *pbd_plugin_method_at(const pbd_plugin *plugin, size_t index) { return &plugin->entry[index]; }
+const pbd_engine *pbd_plugin_engine(const pbd_plugin *plugin) { return plugin->engine; }
 
 static void free_plugin(pbd_plugin *p) {
     if (!p) return;
     if (p->library) dlclose(p->library);
+    pbd_engine_close(p->engine);
     free(p->entry);
     free(p->copy);
     free(p->label);
@@ -121,7 +125,35 @@ static pbd_status take_table(pbd_plugin *p, const pbd_plugin_table *table) {
     return pbd_ok();
 }
 
+static bool is_engine(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+/* Its method is checked as those of libraries are. */
+static pbd_status take_engine(pbd_plugin *p) {
+    const pbd_method *m = pbd_engine_method(p->engine);
+    const pbd_plugin_method both = {m->precisions & PBD_F32 ? m : NULL, m->precisions & PBD_F64 ? m : NULL};
+    const pbd_plugin_table table = {.name = m->name, .method = &both, .methods = 1};
+    PBD_TRY(pbd_check_plugin_method(&both, m->name));
+    PBD_TRY(check_names(&table));
+    p->entry = calloc(1, sizeof *p->entry);
+    p->label = strdup(pbd_engine_label(p->engine));
+    if (!p->entry || !p->label) return pbd_no_memory();
+    memcpy(p->hash, pbd_engine_hash(p->engine), sizeof p->hash);
+    p->entry[0] = (pbd_method_entry){{m, m}, p};
+    p->methods = 1;
+    return pbd_ok();
+}
+
+static pbd_status open_engine(pbd_plugin *p) {
+    PBD_TRY(pbd_engine_open(p->path, &p->engine));
+    const pbd_status status = take_engine(p);
+    return status.code == PBD_OK ? status : pbd_error(status.code, "engine '%.120s': %.250s", p->path, status.text);
+}
+
 static pbd_status open_plugin(pbd_plugin *p) {
+    if (is_engine(p->path)) return open_engine(p);
     PBD_TRY(hash_file(p->path, p->hash));
     PBD_TRY(open_library(p->path, &p->library));
     const pbd_plugin_table *table = dlsym(p->library, "pbd_plugin");
@@ -198,7 +230,7 @@ pbd_status pbd_plugin_load(const char *path, const pbd_plugin **out) {
     pbd_plugin *plugin PBD_CLEANUP(release_plugin) = NULL;
     *out = loaded_from(path);
     if (*out) return pbd_ok();
-    PBD_TRY(try_load(path));
+    if (!is_engine(path)) PBD_TRY(try_load(path)); /* an engine is in a process of its own */
     PBD_TRY(load(path, &plugin));
     PBD_TRY(pbd_add_methods(plugin->entry, plugin->methods));
     loaded++;
@@ -216,5 +248,74 @@ pbd_status pbd_plugins_load(const pbd_texts *files) {
     for (char *file = strtok_r(list, ":", &rest); file; file = strtok_r(NULL, ":", &rest))
         PBD_TRY(pbd_plugin_load(file, &plugin));
     for (size_t i = 0; i < files->count; i++) PBD_TRY(pbd_plugin_load(files->item[i], &plugin));
+    return pbd_ok();
+}
+
+/* ---- Engines ----------------------------------------------------------------------------------------------------- */
+
+/* A folder stands for its engine.yaml. */
+static pbd_status load_engine(const char *path) {
+    const pbd_plugin *plugin;
+    struct stat found;
+    pbd_arena a PBD_ARENA;
+    const bool folder = stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+    const char *file = folder ? pbd_new_format(&a, "%s/engine.yaml", path) : path;
+    PBD_TRY(pbd_arena_check(&a));
+    if (!folder && !is_engine(path))
+        return pbd_error(PBD_BAD_INPUT, "engine '%.200s' is not a YAML file: give its engine.yaml", path);
+    return pbd_plugin_load(file, &plugin);
+}
+
+/* The name by which a person would ask for it: of its folder, or its file. */
+static char *name_of_engine(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = strcspn(name, ".");
+    if (slash && strcmp(name, "engine.yaml") == 0) {
+        const char *begin = slash;
+        while (begin > path && begin[-1] != '/') begin--;
+        name = begin;
+        length = (size_t)(slash - begin);
+    }
+    return strndup(name, length);
+}
+
+static pbd_status note_missing(const char *path, const char *reason) {
+    const char *name PBD_CLEANUP(pbd_free_memory) = name_of_engine(path);
+    return name ? pbd_add_missing_method(name, path, reason) : pbd_no_memory();
+}
+
+static pbd_status try_engine(const char *path) {
+    const pbd_status status = load_engine(path);
+    return status.code == PBD_OK ? status : note_missing(path, status.text);
+}
+
+static int is_shown(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+
+static pbd_status search_folder(const char *folder) {
+    struct dirent **entry;
+    const int count = scandir(folder, &entry, is_shown, alphasort);
+    pbd_status status = pbd_ok();
+    if (count < 0) return note_missing(folder, "PBDBENCH_ENGINES names this folder, and it cannot be read");
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+        struct stat found;
+        snprintf(path, sizeof path, "%s/%s", folder, entry[i]->d_name);
+        const bool file = is_engine(path);
+        if (!file) snprintf(path, sizeof path, "%s/%s/engine.yaml", folder, entry[i]->d_name);
+        if (status.code == PBD_OK && stat(path, &found) == 0 && S_ISREG(found.st_mode)) status = try_engine(path);
+        free(entry[i]);
+    }
+    free(entry);
+    return status;
+}
+
+pbd_status pbd_engines_load(const pbd_texts *files) {
+    const char *variable = getenv("PBDBENCH_ENGINES");
+    pbd_arena a PBD_ARENA;
+    char *list = pbd_new_text(&a, variable ? variable : ""), *rest = NULL;
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < files->count; i++) PBD_TRY(load_engine(files->item[i]));
+    for (char *path = strtok_r(list, ":", &rest); path; path = strtok_r(NULL, ":", &rest))
+        PBD_TRY(is_engine(path) ? try_engine(path) : search_folder(path));
     return pbd_ok();
 }

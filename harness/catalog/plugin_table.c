@@ -144,7 +144,7 @@ static pbd_status check_pair(const pbd_method *a, const pbd_method *b) {
     }
 }
 
-static pbd_status check_both(const pbd_plugin_method *both, const char *plugin) {
+pbd_status pbd_check_plugin_method(const pbd_plugin_method *both, const char *plugin) {
     if (!both->f32 && !both->f64)
         WRONG("a method of plug-in %s exists in no precision: compile its source with -DREAL=float and -DREAL=double",
               plugin);
@@ -200,6 +200,6 @@ pbd_status pbd_check_plugin_table(const pbd_plugin_table *t) {
     if (!is_one_line(t->version) || strlen(t->version) > LONGEST_NAME)
         WRONG("plug-in %s has no version: set a short text, such as \"0.1\"", t->name);
     if (!t->method || t->methods == 0) WRONG("plug-in %s has no methods", t->name);
-    for (size_t i = 0; i < t->methods; i++) PBD_TRY(check_both(&t->method[i], t->name));
+    for (size_t i = 0; i < t->methods; i++) PBD_TRY(pbd_check_plugin_method(&t->method[i], t->name));
     return pbd_ok();
 }

@@ -7,4 +7,7 @@
 /* PBD_BAD_INPUT with a sentence for the first thing that is wrong. */
 pbd_status pbd_check_plugin_table(const pbd_plugin_table *table);
 
+/* The part of it about one method, of the plug-in or engine `from`: names, parameters, slots, masks. */
+pbd_status pbd_check_plugin_method(const pbd_plugin_method *both, const char *from);
+
 #endif

@@ -44,6 +44,11 @@ static struct {
     size_t count;
 } loaded; /* by plug-ins */
 
+static struct {
+    pbd_missing_method *item;
+    size_t count;
+} missing;
+
 size_t pbd_method_count(void) { return METHODS + loaded.count; }
 
 const pbd_method_entry *pbd_method_at(size_t index) {
@@ -57,6 +62,27 @@ pbd_status pbd_add_methods(const pbd_method_entry *entry, size_t count) {
     for (size_t i = 0; i < count; i++) grown[loaded.count + i] = &entry[i];
     loaded.count += count;
     return pbd_ok();
+}
+
+pbd_status pbd_add_missing_method(const char *name, const char *path, const char *reason) {
+    pbd_missing_method *grown = realloc(missing.item, (missing.count + 1) * sizeof *grown);
+    if (!grown) return pbd_no_memory();
+    missing.item = grown;
+    pbd_missing_method *m = &grown[missing.count];
+    *m = (pbd_missing_method){strdup(name), strdup(path), strdup(reason)};
+    if (m->name && m->path && m->reason) {
+        missing.count++;
+        return pbd_ok();
+    }
+    free(m->name);
+    free(m->path);
+    free(m->reason);
+    return pbd_no_memory();
+}
+
+size_t pbd_missing_methods(const pbd_missing_method **out) {
+    *out = missing.item;
+    return missing.count;
 }
 
 /* A table that does not fit, and a preset of a parameter that is not there, are mistakes of the case's author. */
@@ -126,6 +152,8 @@ pbd_status pbd_find_method(const char *name, const pbd_method_entry **out) {
         *out = pbd_method_at(i);
         return pbd_ok();
     }
+    for (size_t i = 0; i < missing.count; i++)
+        if (strcmp(name, missing.item[i].name) == 0) return pbd_error(PBD_NOT_SUPPORTED, "%s", missing.item[i].reason);
     return pbd_unknown("method", name, names, count, "pbdbench list methods");
 }
 

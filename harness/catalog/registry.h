@@ -32,6 +32,13 @@ typedef struct pbd_backend_entry {
  * is the process's own, as loaded libraries are. */
 pbd_status pbd_add_methods(const pbd_method_entry *entry, size_t count);
 
+/* Methods that are known by name and cannot be used, such as engines that are not installed. Texts are copied. */
+typedef struct pbd_missing_method {
+    char *name, *path, *reason;
+} pbd_missing_method;
+pbd_status pbd_add_missing_method(const char *name, const char *path, const char *reason);
+size_t pbd_missing_methods(const pbd_missing_method **out);
+
 size_t pbd_method_count(void);
 const pbd_method_entry *pbd_method_at(size_t index);
 size_t pbd_case_count(void);

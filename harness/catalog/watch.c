@@ -26,7 +26,7 @@ static pbd_status leave(pbd_status status) {
 }
 
 static const char CREATE[] = "create", STEP[] = "step", SOLVE[] = "solve", READ[] = "read", SAVE[] = "save",
-                  LOAD[] = "load", DESTROY[] = "destroy", MESH[] = "mesh", WATCH[] = "watch";
+                  LOAD[] = "load", DESTROY[] = "destroy", MESH[] = "mesh", WATCH[] = "watch", WAIT[] = "wait";
 
 static pbd_status create(pbd_precision precision, const pbd_scene *scene, const pbd_values *values, pbd_exec *exec,
                          pbd_recorder *recorder, void **state) {
@@ -96,6 +96,12 @@ static void watch(void *state, pbd_residual *out) {
     watched.place->slot = NULL;
 }
 
+static pbd_status wait_for_steps(void *state) {
+    solver *s = state;
+    enter(WAIT);
+    return leave(s->method->wait(s->state));
+}
+
 static void destroy(void *state) {
     solver *s = state;
     enter(DESTROY);
@@ -123,6 +129,7 @@ void pbd_watch(const pbd_method_entry *entry, pbd_place *place, pbd_watched *out
         m->destroy = destroy;
         if (m->mesh) m->mesh = mesh;
         if (m->watch) m->watch = watch;
+        if (m->wait) m->wait = wait_for_steps;
         out->entry.by_precision[p] = m;
     }
 }

@@ -31,6 +31,7 @@ static const cyaml_schema_field_t group_fields[] = {
     TEXT("method", pbd_group, method),
     MAYBE_TEXT("backend", pbd_group, backend),
     MAYBE_TEXT("precision", pbd_group, precision),
+    MAYBE_TEXT("engine", pbd_group, engine),
     CYAML_FIELD_UINT("threads", CYAML_FLAG_OPTIONAL, pbd_group, threads),
     CYAML_FIELD_UINT("repeats", CYAML_FLAG_OPTIONAL, pbd_group, repeats),
     CYAML_FIELD_UINT("warmups", CYAML_FLAG_OPTIONAL, pbd_group, warmups),
@@ -411,7 +412,10 @@ static pbd_status load(const char *path, const char *shown_as, const cyaml_schem
     void *data;
     PBD_TRY(pbd_yaml_load(path, shown_as, schema, &data));
     pbd_figure_file *file = data;
-    for (unsigned i = 0; i < file->runs_count; i++) file->runs[i].left_out = 0; /* no member of the schema */
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        file->runs[i].left_out = 0; /* no member of the schema, like the next */
+        file->runs[i].missing[0] = '\0';
+    }
     file->shown_as = strdup(shown_as);
     pbd_status status = file->shown_as ? check_groups(file) : pbd_error(PBD_FAILED, "out of memory");
     for (unsigned i = 0; i < file->runs_count && status.code == PBD_OK && id; i++) {

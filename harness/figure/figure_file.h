@@ -15,6 +15,8 @@
 typedef struct pbd_group {
     char *name, *case_name, *method;
     char *backend, *precision; /* default: cpu, f64 */
+    char *engine; /* of a method in a process of its own: its file under ROOT. A figure skips the group where it cannot
+                     be used; NULL: the method is known otherwise */
     unsigned threads, repeats, warmups;
     uint64_t seed;
     char **set; /* "key=value" */
@@ -25,7 +27,8 @@ typedef struct pbd_group {
     unsigned quick_count;
     char **full; /* likewise under --full: the paper's size */
     unsigned full_count;
-    size_t left_out; /* not of the file: runs that pbd_figure_leave_out found out of reach */
+    size_t left_out;   /* not of the file: runs that pbd_figure_leave_out found out of reach */
+    char missing[300]; /* likewise: why the engine cannot be used, by pbd_figure_plan; "": it can */
 } pbd_group;
 
 /* A query whose rows gnuplot draws: written as NAME.tsv. */
@@ -102,8 +105,9 @@ const char *pbd_scale_mark(pbd_scale scale);
 bool pbd_figure_has_full(const pbd_figure_file *file);
 
 /* Adds the runs of all groups to the plan; items of entry i of `runs` get group first_group + i. PBD_BAD_INPUT names
- * the file and the entry. A backend that is not available here is no error in a figure: the store may have its runs. */
-pbd_status pbd_figure_plan(const pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan);
+ * the file and the entry. A backend that is not available here is no error in a figure: the store may have its runs.
+ * Nor is an engine that cannot be used: the group has no runs then. */
+pbd_status pbd_figure_plan(pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan);
 
 /* Writes the groups at that scale as entries of `runs` of a sweep file, named FIGURE_GROUP; of PBD_SCALE_FULL only
  * those that have words for it. The caller writes "runs:" before. PBD_FAILED when memory is out. */

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/catalog/plugin.h"
 #include "harness/exec/arena.h"
+#include "harness/files/paths.h"
 #include "harness/run/run_plan.h"
 
 /* Of one group: more is a slip in an axis, and would fill the memory before the first run. */
@@ -110,10 +112,26 @@ static pbd_status plan_group(const pbd_group *g, pbd_scale scale, bool is_figure
     return pbd_plan_add(plan, &request, group);
 }
 
-pbd_status pbd_figure_plan(const pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan) {
+/* Loads the engine of a group. A figure goes on without one that cannot be used, and says why. */
+static pbd_status find_engine(pbd_group *g, bool is_figure) {
+    pbd_arena a PBD_ARENA;
+    const pbd_plugin *plugin;
+    g->missing[0] = '\0';
+    if (!g->engine) return pbd_ok();
+    const char *path = *g->engine == '/' ? g->engine : pbd_new_format(&a, "%s/%s", pbd_root(), g->engine);
+    PBD_TRY(pbd_arena_check(&a));
+    const pbd_status status = pbd_plugin_load(path, &plugin);
+    if (status.code == PBD_OK || status.code == PBD_INTERRUPTED || !is_figure) return status;
+    snprintf(g->missing, sizeof g->missing, "%.290s", status.text);
+    return pbd_ok();
+}
+
+pbd_status pbd_figure_plan(pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan) {
     for (unsigned i = 0; i < file->runs_count; i++) {
         const bool is_figure = file->figure != NULL; /* a sweep is there to make its runs */
-        pbd_status status = plan_group(&file->runs[i], scale, is_figure, first_group + i, plan);
+        pbd_status status = find_engine(&file->runs[i], is_figure);
+        if (status.code == PBD_OK && !*file->runs[i].missing)
+            status = plan_group(&file->runs[i], scale, is_figure, first_group + i, plan);
         if (status.code != PBD_OK)
             return pbd_error(status.code, "%s: runs[%u] '%s': %s", file->shown_as, i, file->runs[i].name, status.text);
     }
@@ -149,6 +167,7 @@ pbd_status pbd_figure_write_sweep(const pbd_figure_file *file, pbd_scale scale, 
         fputs("  - name: ", out);
         write_name(out, file->figure, g->name);
         fprintf(out, "    case: %s\n    method: %s\n", g->case_name, g->method);
+        if (g->engine) fprintf(out, "    engine: %s\n", g->engine);
         if (g->backend) fprintf(out, "    backend: %s\n", g->backend);
         if (g->precision) fprintf(out, "    precision: %s\n", g->precision);
         write_count(out, "threads", g->threads);
@@ -233,7 +252,7 @@ bool pbd_out_of_reach(const pbd_plan_item *item) {
 }
 
 void pbd_figure_leave_out(pbd_figure_file *file, const pbd_plan *plan, size_t first_group) {
-    for (unsigned i = 0; i < file->runs_count; i++) file->runs[i].left_out = 0;
+    for (unsigned i = 0; i < file->runs_count; i++) file->runs[i].left_out = *file->runs[i].missing ? 1 : 0;
     for (size_t i = 0; i < plan->count; i++)
         if (in_groups(&plan->item[i], first_group, first_group + file->runs_count) && pbd_out_of_reach(&plan->item[i]))
             file->runs[plan->item[i].group - first_group].left_out++;
@@ -242,7 +261,8 @@ void pbd_figure_leave_out(pbd_figure_file *file, const pbd_plan *plan, size_t fi
 void pbd_left_out_text(const pbd_group *group, char out[500]) {
     pbd_backend backend;
     out[0] = '\0';
-    if (group->left_out == 0 || pbd_name_backend(group->backend, &backend).code != PBD_OK) return;
+    if (*group->missing) snprintf(out, 500, "group '%s' is skipped: %s", group->name, group->missing);
+    if (*group->missing || group->left_out == 0 || pbd_name_backend(group->backend, &backend).code != PBD_OK) return;
     snprintf(out, 500, "group '%s' is skipped (%zu run%s): %s", group->name, group->left_out,
              group->left_out == 1 ? "" : "s", pbd_check_backend(backend).text);
 }

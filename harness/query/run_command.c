@@ -58,18 +58,19 @@ static char *import_command(const char *argv) {
     return NULL;
 }
 
-/* A method out of tree is found by the libraries that were named when the run was made: "--plugin FILE" or
+/* A method out of tree is found by the libraries or engines that were named when the run was made: "--plugin FILE" or
  * "--plugin=FILE". */
-static void write_plugins(FILE *out, const char *argv) {
+static void write_files(FILE *out, const char *argv, const char *option) {
+    const size_t length = strlen(option);
     json_t *words = json_loads(argv ? argv : "[]", 0, NULL), *item;
     size_t i;
     json_array_foreach(words, i, item) {
         const char *word = json_string_value(item), *file = NULL;
         if (word == NULL) continue;
-        if (strcmp(word, "--plugin") == 0) file = json_string_value(json_array_get(words, i + 1));
-        if (strncmp(word, "--plugin=", 9) == 0) file = word + 9;
+        if (strcmp(word, option) == 0) file = json_string_value(json_array_get(words, i + 1));
+        if (strncmp(word, option, length) == 0 && word[length] == '=') file = word + length + 1;
         if (file == NULL) continue;
-        fputs(" --plugin ", out);
+        fprintf(out, " %s ", option);
         pbd_write_word(out, file);
     }
     json_decref(words);
@@ -106,7 +107,8 @@ char *pbd_run_command(const pbd_result *r, const char *argv) {
     if (!bench) fprintf(out, " --seed %" PRIu64, r->seed);
     if (!bench && r->warmups > 0) fprintf(out, " -w %d", r->warmups);
     if (!bench && r->repeat > 0) fprintf(out, " -r %d", r->repeat + 1);
-    write_plugins(out, argv);
+    write_files(out, argv, "--plugin");
+    write_files(out, argv, "--engine");
     if (!bench) fputs(" --again", out);
     if (fclose(out) == 0) return command;
     free(command);

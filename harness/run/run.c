@@ -64,12 +64,18 @@ static pbd_status time_step(const drive_context *c, double *dt) {
                      c->method->name);
 }
 
+/* What looks at the state is timed separately, and the steps that a method has only begun are not its work. */
+static pbd_status finish_steps(const drive_context *c) {
+    return c->method->wait ? c->method->wait(c->state) : pbd_ok();
+}
+
 /* Takes a snapshot, timed separately. steps: how many there will be, 0: unknown. */
 static pbd_status keep_snapshot(const drive_context *c, double time, long step, long steps) {
     const bool picture = c->snapshots && pbd_snapshots_want(c->snapshots, time, step, steps);
     const bool frame = c->film && pbd_film_wants(c->film, time, step);
     const bool kept = c->spool && pbd_spool_wants(c->spool, time, step);
     if (!picture && !frame && !kept) return pbd_ok();
+    PBD_TRY(finish_steps(c));
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "snapshots");
     pbd_status status = picture ? pbd_snapshots_keep(c->snapshots, c->state) : pbd_ok();
@@ -103,6 +109,7 @@ static pbd_status look(const drive_context *c, double time) {
 /* Samples the balances after `step` steps, when they are due; timed separately. */
 static pbd_status keep_balance(const drive_context *c, long step) {
     if (!c->balance || !pbd_balance_wants(c->balance, step)) return pbd_ok();
+    PBD_TRY(finish_steps(c));
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "balance");
     const pbd_exec_totals before = pbd_exec_read_totals(c->exec);
@@ -126,6 +133,7 @@ static pbd_status observe(const void *context, long step, double dt) {
     /* Rounding must not lose the step at which a multiple of `every` is reached. */
     const double now = floor(time / every + 1e-9), before = floor((time - dt) / every + 1e-9);
     if (now <= before) return pbd_ok();
+    PBD_TRY(finish_steps(c));
     pbd_recorder_leave(c->recorder);
     pbd_recorder_enter(c->recorder, "observe");
     const pbd_status status = look(c, time);
@@ -145,7 +153,7 @@ static pbd_status move(drive_context *c, double dt) {
         c->reached = i + 1 < steps ? (double)(i + 1) * dt : c->scene->duration;
         PBD_TRY(observe(c, i + 1, dt));
     }
-    return pbd_ok();
+    return finish_steps(c);
 }
 
 /* To the scene's end, or to rest: by moving or by the method's own solve, as the scene asks. */
@@ -165,7 +173,8 @@ static pbd_status drive_once(drive_context *c) {
             pbd_balance_create(c->scene, m, c->values, c->precision, dt, lround(c->scene->duration / dt), &c->balance));
     if (c->scene->duration > 0) return move(c, dt);
     const pbd_settling body = {c->setup, m, c->state, dt, c->precision, observe, c};
-    return pbd_settle_body(&body, c->recorder);
+    PBD_TRY(pbd_settle_body(&body, c->recorder));
+    return finish_steps(c);
 }
 
 #if defined(PBD_PLANTED_PERCENT) /* a program made slower on purpose: cmake/planted.cmake */

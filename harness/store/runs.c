@@ -79,7 +79,10 @@ static json_t *build_row(const char *method) {
     const pbd_plugin *plugin = method != NULL ? plugin_of(method) : NULL;
     char source[33], version[200];
     source_of(method != NULL ? method : "", source);
-    snprintf(version, sizeof version, "%s%s%s", b->version, plugin != NULL ? " with plug-in " : "",
+    snprintf(version, sizeof version, "%s%s%s", b->version,
+             plugin == NULL              ? ""
+             : pbd_plugin_engine(plugin) ? " with engine "
+                                         : " with plug-in ",
              plugin != NULL ? pbd_plugin_label(plugin) : "");
     return json_pack("{so si so so so so so so}", "git_sha", pbd_text_json(b->git_sha), "dirty", (int)b->dirty,
                      "source", pbd_text_json(source), "compiler", pbd_text_json(b->compiler), "flags",

@@ -51,7 +51,8 @@ typedef struct pbd_option {
     pbd_option_kind kind;
     size_t member; /* offsetof */
     double min, max;
-    const char *choices; /* PBD_WORDS_CHOICES: "x|y|xy"; other values are refused with the nearest */
+    const char *choices; /* PBD_WORDS_CHOICES: "x|y|xy"; other values are refused with the nearest. PBD_WORDS_FILES, of
+                            PBD_OPTION_MANY: words that are offered beside files, checked by the verb */
 } pbd_option;
 
 /* Rows by kind. STRUCT is the verb's struct, MEMBER what is set. */

@@ -586,22 +586,28 @@ static bool takes_scene_of(const pbd_method_entry *entry, const pbd_case *c) {
     return s.setup.scene.particles.count <= MOST_PARTICLES && status.code != PBD_NOT_SUPPORTED;
 }
 
-pbd_status pbd_check_plugin(const pbd_plugin *plugin, pbd_check_observer observer, void *context, size_t *failed) {
+pbd_status pbd_check_plugin(const pbd_plugin *plugin, const pbd_case *only, pbd_check_observer observer, void *context,
+                            size_t *failed) {
     *failed = 0;
     for (size_t m = 0; m < pbd_plugin_methods(plugin); m++) {
         const pbd_method_entry *entry = pbd_plugin_method_at(plugin, m);
         const pbd_method *method = entry->by_precision[PBD_PRECISION_F64];
         size_t cases = 0;
-        pbd_check check = {method->name, "", "table", PBD_CHECK_PASS, "slots, masks and parameters are valid"};
+        pbd_check check = {
+            .method = method->name, .case_name = "", .name = "table", .says = "slots, masks and parameters are valid"};
         observer(context, &check);
         for (size_t c = 0; c < pbd_case_count(); c++) {
-            if (pbd_missing_needs(method, pbd_case_at(c))) continue;
+            if ((only && pbd_case_at(c) != only) || pbd_missing_needs(method, pbd_case_at(c))) continue;
             if (pbd_param_asked(pbd_case_at(c)->params)) continue; /* such as a file, which has no default */
             if (!takes_scene_of(entry, pbd_case_at(c))) continue;
             cases++;
             PBD_TRY(climb_all(entry, pbd_case_at(c), observer, context, failed));
         }
-        check = (pbd_check){method->name, "", "cases", PBD_CHECK_SKIPPED, "no case provides what it needs"};
+        check = (pbd_check){.method = method->name,
+                            .case_name = "",
+                            .name = "cases",
+                            .verdict = PBD_CHECK_SKIPPED,
+                            .says = "no case provides what it needs"};
         if (cases == 0) observer(context, &check);
     }
     return pbd_ok();

@@ -24,7 +24,7 @@ typedef struct words {
 typedef struct bench_options {
     const char *db;
     const char *cases_text, *methods_text, *backends_text, *precisions_text, *threads_text;
-    pbd_texts sets, axes_texts, plugins;
+    pbd_texts sets, axes_texts, plugins, engines;
     bool json, no_store, quiet;
     const char *kernel;            /* one kernel alone, or "list"; NULL: cells */
     long long repetitions, warmup; /* of that; below 0: not given */
@@ -133,6 +133,7 @@ static const pbd_option table[] = {
                  "of --kernel: the difference from the plain form that is let pass,\nover the largest number written; "
                  "default 1e-3 in f32, 1e-10 in f64"),
     PBD_OPTION_PLUGIN(bench_options),
+    PBD_OPTION_ENGINE(bench_options),
     PBD_OPTION_DB(bench_options),
     PBD_OPT_FLAG(bench_options, no_store, "no-store", 0, "print only"),
     PBD_OPTION_JSON(bench_options, "the same as --benchmark_format=json"),
@@ -533,6 +534,7 @@ static pbd_status act(void *options, pbd_call *call) {
     bench_options *o = options;
     o->filters = call->words;
     PBD_TRY(pbd_plugins_load(&o->plugins));
+    PBD_TRY(pbd_engines_load(&o->engines));
     call->exit_code = pbd_plugin_count() > 0 ? bench_apart(o) : bench(o);
     return pbd_ok();
 }

@@ -20,7 +20,7 @@
 typedef struct compare_options {
     const char *case_name, *backend, *precision, *clock, *db, *max_pairs;
     const char *build[2], *revision[2], *plugin[2]; /* A, B */
-    pbd_texts sets, tolerances, plugins;
+    pbd_texts sets, tolerances, plugins, engines;
     long long threads, seed;
     double margin, seconds, max_load, max_steal;
     bool json, quiet, no_store;
@@ -59,6 +59,8 @@ static const pbd_option table[] = {
                     "of the order and the bootstrap; default: from the clock"),
     PBD_OPT_MANY(compare_options, plugins, "plugin", 0, "FILE", PBD_WORDS_FILES,
                  "a method in a shared library, for both arms"),
+    PBD_OPT_MANY(compare_options, engines, "engine", 0, "FILE", PBD_WORDS_FILES,
+                 "a method in a process of its own (engine.yaml), for both arms"),
     PBD_OPT_TEXT(compare_options, plugin[0], "plugin-a", 0, "FILE", PBD_WORDS_FILES,
                  "the same for arm A alone: two builds of one plug-in"),
     PBD_OPT_TEXT(compare_options, plugin[1], "plugin-b", 0, "FILE", PBD_WORDS_FILES, "the same for B"),
@@ -101,7 +103,8 @@ static pbd_status split_variant(comparing *c, const char *text, arm_text *arm) {
     size_t parts = 1;
     for (const char *p = text; *p; p++) parts += *p == ':' || *p == ',';
     arm->variant = pbd_new_text(&c->memory, text);
-    arm->word = pbd_new(&c->memory, const char *, 2 * (parts + o->sets.count + o->plugins.count) + 16);
+    arm->word =
+        pbd_new(&c->memory, const char *, 2 * (parts + o->sets.count + o->plugins.count + o->engines.count) + 16);
     PBD_TRY(pbd_arena_check(&c->memory));
     size_t n = 0;
     char *rest = NULL, *settings = strchr(arm->variant, ':');
@@ -113,6 +116,10 @@ static pbd_status split_variant(comparing *c, const char *text, arm_text *arm) {
     for (size_t i = 0; i < o->plugins.count; i++) {
         arm->word[n++] = "--plugin";
         arm->word[n++] = o->plugins.item[i];
+    }
+    for (size_t i = 0; i < o->engines.count; i++) {
+        arm->word[n++] = "--engine";
+        arm->word[n++] = o->engines.item[i];
     }
     for (size_t i = 0; i < o->sets.count; i++) {
         arm->word[n++] = "-s";

@@ -13,7 +13,7 @@
 typedef struct film_options {
     const char *out, *db, *colour, *draw;
     double slow, strain_scale;
-    pbd_texts plugins;
+    pbd_texts plugins, engines;
     bool quiet;
 } film_options;
 
@@ -30,6 +30,7 @@ static const pbd_option table[] = {
     PBD_OPT_REAL(film_options, strain_scale, "strain-scale", 0, "STRAIN", 1e-12, 1e12,
                  "strain of the darkest colour; default the largest, rounded up"),
     PBD_OPTION_PLUGIN(film_options),
+    PBD_OPTION_ENGINE(film_options),
     PBD_OPTION_DB(film_options),
     PBD_OPTION_QUIET(film_options, "prints nothing"),
     {0}};
@@ -160,6 +161,7 @@ static pbd_status act(void *options, pbd_call *call) {
     filmed_runs runs PBD_CLEANUP(free_runs) = {0};
     char name[100] = "results/film";
     PBD_TRY(pbd_plugins_load(&o->plugins));
+    PBD_TRY(pbd_engines_load(&o->engines));
     PBD_TRY(find_runs(o, call->words, &runs));
     for (size_t i = 0; i < runs.count; i++)
         snprintf(name + strlen(name), sizeof name - strlen(name), "-%.8s", runs.again[i].stored.run_id);

@@ -86,6 +86,32 @@ static void list_methods(listing *l) {
     }
 }
 
+static json_t *engine_json(const pbd_plugin *plugin) {
+    const pbd_engine_about about = pbd_engine_says(pbd_plugin_engine(plugin));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "engine", about.engine, "version", about.version,
+                     "device", about.device, "precision", about.precision, "masses", about.masses, "integrator",
+                     about.integrator, "licence", about.licence, "file", pbd_plugin_path(plugin), "hash",
+                     pbd_plugin_hash(plugin));
+}
+
+static void list_engines(listing *l) {
+    const pbd_missing_method *missing;
+    const size_t absent = pbd_missing_methods(&missing);
+    heading(l, "engines");
+    for (size_t i = 0; i < pbd_method_count(); i++) {
+        const pbd_method *m = pbd_method_at(i)->by_precision[PBD_PRECISION_F64];
+        const pbd_plugin *plugin = pbd_method_at(i)->plugin;
+        char summary[400];
+        if (!plugin || !pbd_plugin_engine(plugin)) continue;
+        const pbd_engine_about about = pbd_engine_says(pbd_plugin_engine(plugin));
+        snprintf(summary, sizeof summary, "%s  [%s, %s, %s]", m->summary, pbd_plugin_label(plugin), about.precision,
+                 about.licence);
+        emit(l, m->name, l->array ? m->summary : summary, m->source, true, "", engine_json(plugin));
+    }
+    for (size_t i = 0; i < absent; i++)
+        emit(l, missing[i].name, "", "", false, missing[i].reason, json_pack("{s:s}", "file", missing[i].path));
+}
+
 static void list_cases(listing *l) {
     heading(l, "cases");
     for (size_t i = 0; i < pbd_case_count(); i++) {
@@ -150,6 +176,7 @@ static pbd_status list_parts(bool json, const bool *wanted) {
     if (wanted[1]) list_cases(&l);
     if (wanted[2]) PBD_TRY(list_figures(&l));
     if (wanted[3]) list_backends(&l);
+    if (wanted[4]) list_engines(&l);
     if (!array) return pbd_ok();
     json_dumpf(array, stdout, JSON_INDENT(1));
     putchar('\n');
@@ -162,7 +189,7 @@ typedef struct list_options {
     const char *db, *case_name, *method, *state;
     long long last;
     bool json, markdown;
-    pbd_texts plugins;
+    pbd_texts plugins, engines;
 } list_options;
 
 enum { DEFAULT_LAST = 20, MOST_LAST = 100000 };
@@ -172,7 +199,8 @@ static const pbd_option table[] = {
                     "one array of objects {name, summary, source, available, reason}; methods\n"
                     "also have backends, precisions, params, plugin (its file, or null), residual\n"
                     "(the norm of residual_left; null: explicit or direct) and unconverged (why a\n"
-                    "large one is not warned of, or null), cases params; runs are\n"
+                    "large one is not warned of, or null), cases params; engines have engine,\n"
+                    "version, device, precision, masses, integrator, licence, file, hash; runs are\n"
                     "{run_id, kind, started_at, state, says, case, method, params, errors, time_s};\n"
                     "problems are {name, summary, case, kind, set, metric, error, target, uncertainty,\n"
                     "tolerance, reference, quick, methods, left_out};\n"
@@ -186,6 +214,7 @@ static const pbd_option table[] = {
     PBD_OPT_CHOICE(list_options, state, "state", 0, "STATE", PBD_RUN_STATES, "runs: only those with this state"),
     PBD_OPT_INTEGER(list_options, last, "last", 0, 1, MOST_LAST, "runs: how many, the newest first; default 20"),
     PBD_OPTION_PLUGIN(list_options),
+    PBD_OPTION_ENGINE(list_options),
     PBD_OPT_TEXT(list_options, db, "db", 0, "FILE", PBD_WORDS_FILES, "runs: the store; default results/pbdbench.db"),
     {0}};
 
@@ -298,11 +327,12 @@ static pbd_status list_problems(bool json) {
 
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
 
-enum { PARTS = 4, KIND_RUNS = PARTS, KIND_PAIRS, KIND_PROBLEMS, KINDS };
+enum { PARTS = 5, BY_DEFAULT = 4, KIND_RUNS = PARTS, KIND_PAIRS, KIND_PROBLEMS, KINDS };
 
 /* Which kinds were named; `runs`, `pairs` and `problems` go alone, since they are other kinds of tables. */
 static pbd_status take_kinds(const pbd_texts *words, bool wanted[KINDS]) {
-    static const char *const kinds[KINDS] = {"methods", "cases", "figures", "backends", "runs", "pairs", "problems"};
+    static const char *const kinds[KINDS] = {"methods", "cases", "figures", "backends", "engines", "runs", "pairs",
+                                             "problems"};
     for (size_t i = 0; i < words->count; i++) {
         size_t k = 0;
         while (k < KINDS && strcmp(words->item[i], kinds[k]) != 0) k++;
@@ -313,7 +343,7 @@ static pbd_status take_kinds(const pbd_texts *words, bool wanted[KINDS]) {
         if (wanted[k] && words->count > 1)
             return pbd_error(PBD_BAD_INPUT, "list %s cannot be combined with other lists: use a second command",
                              kinds[k]);
-    for (size_t k = 0; k < PARTS; k++) wanted[k] = wanted[k] || words->count == 0;
+    for (size_t k = 0; k < BY_DEFAULT; k++) wanted[k] = wanted[k] || words->count == 0;
     return pbd_ok();
 }
 
@@ -331,6 +361,7 @@ static pbd_status act(void *options, pbd_call *call) {
     const list_options *o = options;
     bool wanted[KINDS] = {false};
     PBD_TRY(pbd_plugins_load(&o->plugins));
+    PBD_TRY(pbd_engines_load(&o->engines));
     PBD_TRY(take_kinds(call->words, wanted));
     PBD_TRY(check_options(o, wanted, call->words->count));
     if (o->markdown) return pbd_findings_page(stdout);
@@ -346,15 +377,16 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_list = {
     .name = "list",
-    .summary = "list methods, cases, figures, backends, runs, pairs or problems",
+    .summary = "list methods, cases, figures, backends, engines, runs, pairs or problems",
     .usage =
-        "list [methods|cases|figures|backends]... [--json]\n"
+        "list [methods|cases|figures|backends|engines]... [--json]\n"
         "list figures --markdown\n"
         "list problems [--json]\n"
         "list pairs [--case C] [-m METHOD] [--json]\n"
         "list runs [--case C] [-m METHOD] [--state S] [--last N] [--db FILE] [--json]",
     .about =
         "One line each; unavailable entries give the reason. Without an argument: the first four.\n"
+        "Engines are those of --engine and $PBDBENCH_ENGINES, with version, device and licence.\n"
         "Of problems, on which `rank` compares methods: case, error and tolerance (cases/problems.yaml).\n"
         "Of pairs of a case and a method: fits, or why not, by the checks that `run` makes with every parameter\n"
         "at its default; asks, where the case has a parameter without a default, such as a file. The state in\n"
@@ -363,6 +395,6 @@ const pbd_verb pbd_verb_list = {
         "among those shown. `pbdbench show RUN` prints one completely.",
     .options = table,
     .words = PBD_WORDS_CHOICES,
-    .choices = "methods|cases|figures|backends|runs|pairs|problems",
+    .choices = "methods|cases|figures|backends|engines|runs|pairs|problems",
     .main = verb_main,
 };

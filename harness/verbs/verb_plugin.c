@@ -1,9 +1,9 @@
 /* plugin: tests a shared library with methods. */
-#include <jansson.h>
 #include <string.h>
 
+#include "harness/exec/arena.h"
+#include "harness/verbs/check_report.h"
 #include "harness/verbs/cli.h"
-#include "harness/verbs/plugin_check.h"
 
 typedef struct plugin_options {
     bool json, quiet;
@@ -14,45 +14,12 @@ static const pbd_option table[] = {
     PBD_OPTION_QUIET(plugin_options, "only failures"),
     {0}};
 
-static const char *const verdicts[] = {
-    [PBD_CHECK_PASS] = "pass", [PBD_CHECK_FAIL] = "fail", [PBD_CHECK_SKIPPED] = "skipped"};
-
-typedef struct report {
-    const plugin_options *options;
-    json_t *checks; /* NULL: lines */
-    size_t count[3];
-} report;
-
-static void observe(void *context, const pbd_check *c) {
-    report *r = context;
-    r->count[c->verdict]++;
-    if (r->checks) {
-        json_array_append_new(r->checks,
-                              json_pack("{s:s, s:s, s:s, s:s, s:s}", "method", c->method, "case", c->case_name, "check",
-                                        c->name, "verdict", verdicts[c->verdict], "says", c->says));
-        return;
-    }
-    if (r->options->quiet && c->verdict != PBD_CHECK_FAIL) return;
-    printf("%-8s %s %-14s %-12s %s\n", verdicts[c->verdict], c->method, c->case_name, c->name, c->says);
-    fflush(stdout);
-}
-
-static pbd_status check(const char *path, report *r, size_t *failed) {
+static pbd_status check(const char *path, const plugin_options *o, pbd_check_report *r, size_t *failed) {
     const pbd_plugin *plugin;
     PBD_TRY(pbd_plugin_load(path, &plugin));
-    if (!r->checks && !r->options->quiet) printf("%s: %s\n", pbd_plugin_path(plugin), pbd_plugin_label(plugin));
-    PBD_TRY(pbd_check_plugin(plugin, observe, r, failed));
-    if (!r->checks) {
-        printf("%zu passed, %zu failed, %zu skipped\n", r->count[PBD_CHECK_PASS], r->count[PBD_CHECK_FAIL],
-               r->count[PBD_CHECK_SKIPPED]);
-        return pbd_ok();
-    }
-    json_auto_t *all = json_pack("{s:s, s:s, s:I, s:O}", "file", pbd_plugin_path(plugin), "name",
-                                 pbd_plugin_label(plugin), "failed", (json_int_t)*failed, "checks", r->checks);
-    if (!all) return pbd_no_memory();
-    json_dumpf(all, stdout, JSON_INDENT(1));
-    putchar('\n');
-    return pbd_ok();
+    PBD_TRY(pbd_check_report_begin(o->json, o->quiet, plugin, r));
+    PBD_TRY(pbd_check_plugin(plugin, NULL, pbd_check_report_take, r, failed));
+    return pbd_check_report_end(r, plugin);
 }
 
 static pbd_status take_words(const pbd_texts *words) {
@@ -67,13 +34,11 @@ static pbd_status take_words(const pbd_texts *words) {
 }
 
 static pbd_status act(void *options, pbd_call *call) {
-    const plugin_options *o = options;
-    json_auto_t *checks = o->json ? json_array() : NULL;
-    report r = {.options = o, .checks = checks};
+    pbd_check_report r PBD_CLEANUP(pbd_check_report_free) = {0};
     size_t failed = 0;
     PBD_TRY(take_words(call->words));
     pbd_catch_interrupts();
-    PBD_TRY(check(call->words->item[1], &r, &failed));
+    PBD_TRY(check(call->words->item[1], options, &r, &failed));
     if (failed) call->exit_code = PBD_EXIT_VALIDATION;
     return pbd_ok();
 }

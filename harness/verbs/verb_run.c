@@ -23,7 +23,7 @@ typedef struct run_options {
     long long frames;
     int spool; /* of the view */
     double slow, strain_scale;
-    pbd_texts sets, axes, plugins;
+    pbd_texts sets, axes, plugins, engines;
     bool json, quiet, verbose, again, no_store;
     char *folder; /* of snapshots */
     pbd_request request;
@@ -99,6 +99,7 @@ static const pbd_option table[] = {
                  "can be compared; default the largest in the run, rounded up"),
     PBD_OPT_INTEGER(run_options, seed, "seed", 0, 0, 9e18, "stored with the run; default 1"),
     PBD_OPTION_PLUGIN(run_options),
+    PBD_OPTION_ENGINE(run_options),
     PBD_OPTION_DB(run_options),
     PBD_OPT_FLAG(run_options, no_store, "no-store", 0, "print only"),
     PBD_OPT_FLAG(run_options, again, "again", 0, "make the run even if it is stored"),
@@ -289,6 +290,7 @@ static pbd_status act(void *options, pbd_call *call) {
     run_options *o = options;
     run_context context = {.options = o, .trouble = {.code = PBD_OK}};
     PBD_TRY(pbd_plugins_load(&o->plugins));
+    PBD_TRY(pbd_engines_load(&o->engines));
     if (call->help) {
         print_help(o, call->words);
         return pbd_ok();

@@ -45,6 +45,7 @@ static void print_origin(const json_t *record) {
     printf("  build      %.12s%s, %s, %s\n", text_at(record, "build", "git_sha"),
            number_at(record, "build", "dirty") ? " with changes" : "", text_at(record, "build", "preset"),
            text_at(record, "build", "compiler"));
+    printf("  version    %s\n", text_at(record, "build", "version"));
     printf("  flags      %s\n  sources    %s\n", text_at(record, "build", "flags"), text_at(record, "build", "source"));
     printf("  machine    %s, %lld cores, %s\n", text_at(record, "env", "cpu"), number_at(record, "env", "cores"),
            text_at(record, "env", "os"));

@@ -15,10 +15,11 @@
 
 typedef struct sweep {
     const char *action; /* "plan", "submit"...; NULL: the whole sweep, here and now */
-    const char *path, *db, *dir, *engine;
+    const char *path, *db, *dir;
+    const char *queue; /* of the shards: slurm or local; the last --engine of submit and resume */
     bool dry_run, again, packed, json, quiet;
     long long shard_cells, throttle, shard;
-    pbd_texts plugins, sbatch_args;
+    pbd_texts plugins, engines, sbatch_args;
     pbd_report_style style;
     pbd_figure_file *file;
     pbd_plan plan;
@@ -33,9 +34,15 @@ static const pbd_option table[] = {
     PBD_OPT_INTEGER(sweep, shard_cells, "shard-cells", 0, 1, 1000000,
                     "plan, submit: cells per shard; default: 10 minutes' worth, estimated\n"
                     "from stored runs"),
-    PBD_OPT_CHOICE(sweep, engine, "engine", 0, "ENGINE", "slurm|local",
-                   "submit, resume: engine for the shards: slurm, or local, one after\n"
-                   "another"),
+    {.name = "engine",
+     .value = "ENGINE",
+     .doc = "submit, resume: engine for the shards: slurm, or local, one after\n"
+            "another; else FILE: an engine.yaml with a method in a process of its\n"
+            "own (`pbdbench engine --help`), also those of $PBDBENCH_ENGINES",
+     .words = PBD_WORDS_FILES,
+     .choices = "slurm|local",
+     .kind = PBD_OPTION_MANY,
+     .member = offsetof(sweep, engines)},
     PBD_OPT_INTEGER(sweep, throttle, "throttle", 0, 1, 1000000, "submit, resume: largest number of simultaneous tasks"),
     PBD_OPT_FLAG(sweep, packed, "packed", 0,
                  "submit, resume: tasks may share a node: for validation only, since\n"
@@ -109,7 +116,7 @@ static pbd_status check_places(const sweep *s) {
                   {"again", s->again, "||"},
                   {"dir", s->dir != NULL, "|plan|submit|run-shard|status|merge|resume|"},
                   {"shard-cells", s->shard_cells > 0, "|plan|submit|"},
-                  {"engine", s->engine != NULL, "|submit|resume|"},
+                  {"engine", s->engines.count > 0, "||plan|submit|resume|"},
                   {"throttle", s->throttle > 0, "|submit|resume|"},
                   {"packed", s->packed, "|submit|resume|run-shard|"},
                   {"sbatch-args", s->sbatch_args.count > 0, "|submit|resume|"},
@@ -121,6 +128,18 @@ static pbd_status check_places(const sweep *s) {
         if (places[i].given && !strstr(places[i].goes_with, mine))
             return pbd_error(PBD_BAD_INPUT, "--%s is not valid with sweep %s: see `pbdbench sweep --help`",
                              places[i].option, s->action ? s->action : "FILE.yaml");
+    return pbd_ok();
+}
+
+/* One option by history: of submit and resume it names who makes the shards, elsewhere files of methods. */
+static pbd_status take_engines(sweep *s) {
+    static const char *const queues[] = {"slurm", "local"};
+    if (!s->action || strcmp(s->action, "plan") == 0) return pbd_engines_load(&s->engines);
+    for (size_t i = 0; i < s->engines.count; i++) {
+        s->queue = s->engines.item[i];
+        if (strcmp(s->queue, queues[0]) != 0 && strcmp(s->queue, queues[1]) != 0)
+            return pbd_unknown("engine", s->queue, queues, 2, "pbdbench sweep --help");
+    }
     return pbd_ok();
 }
 
@@ -156,7 +175,7 @@ static pbd_status act_in_parts(const sweep *s, const char *db, pbd_call *call) {
                              .db_given = s->db != NULL,
                              .shard = s->shard,
                              .shard_cells = s->shard_cells,
-                             .submission = {.engine = s->engine,
+                             .submission = {.engine = s->queue,
                                             .throttle = s->throttle,
                                             .packed = s->packed,
                                             .args = s->sbatch_args,
@@ -194,6 +213,7 @@ static pbd_status act(void *options, pbd_call *call) {
     PBD_TRY(take_words(call->words, s));
     pbd_catch_interrupts();
     PBD_TRY(pbd_plugins_load(&s->plugins));
+    PBD_TRY(take_engines(s));
     const char *db PBD_CLEANUP(pbd_free_memory) = pbd_db_path(s->db);
     if (!db) return pbd_no_memory();
     if (s->action) return act_in_parts(s, db, call);

@@ -13,7 +13,7 @@ typedef struct view_options {
     const char *out, *db, *colour;
     long long frames;
     double most_mb;
-    pbd_texts plugins;
+    pbd_texts plugins, engines;
     bool quiet;
 } view_options;
 
@@ -30,6 +30,7 @@ static const pbd_option table[] = {
                    "else the strain"),
     PBD_OPT_REAL(view_options, most_mb, "max-mb", 0, "MB", 1, 2000, "largest page; default 200"),
     PBD_OPTION_PLUGIN(view_options),
+    PBD_OPTION_ENGINE(view_options),
     PBD_OPTION_DB(view_options),
     PBD_OPTION_QUIET(view_options, "prints nothing"),
     {0}};
@@ -116,6 +117,7 @@ static pbd_status act(void *options, pbd_call *call) {
     viewed_runs runs PBD_CLEANUP(free_runs) = {0};
     pbd_page_file page = {0};
     PBD_TRY(pbd_plugins_load(&o->plugins));
+    PBD_TRY(pbd_engines_load(&o->engines));
     PBD_TRY(find_runs(o, call->words, &runs));
     pbd_catch_interrupts();
     return pbd_page_close(&page, write_page(o, &runs, &page));

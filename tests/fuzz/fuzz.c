@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -25,11 +26,13 @@
 #include "harness/catalog/scene_check.h"
 #include "harness/catalog/values.h"
 #include "harness/compare/gate.h"
+#include "harness/engine/engine_process.h"
 #include "harness/figure/figure_file.h"
 #include "harness/figure/papers.h"
 #include "harness/files/csv_file.h"
 #include "harness/files/csv_rows.h"
 #include "harness/files/yaml_tree.h"
+#include "harness/plan/record.h"
 #include "harness/query/import.h"
 #include "harness/rank/problems.h"
 #include "harness/store/rows.h"
@@ -396,6 +399,53 @@ static void fuzz_manifest(const uint8_t *data, size_t size) {
     pbd_manifest_free(m);
 }
 
+/* ---- Engines ----------------------------------------------------------------------------------------------------- */
+
+/* What an engine says wrongly is a failure of its run, or refuses it. */
+static bool judge_engine(pbd_status status) {
+    if (status.code == PBD_OK) return true;
+    if (*status.text) return false;
+    fprintf(stderr, "fuzz: code %d without a sentence\n", (int)status.code);
+    abort();
+}
+
+/* What an engine answers, byte by byte, taken as each kind of answer. */
+static void judge_answer(const json_t *answer, uint64_t bytes) {
+    pbd_arena a PBD_ARENA;
+    pbd_engine_hello hello;
+    pbd_engine_times times;
+    pbd_result result = {0};
+    bool single;
+    size_t size;
+    pbd_recorder *recorder = pbd_recorder_create(&result, NULL);
+    if (!recorder) give_up("a recorder");
+    judge_engine(pbd_engine_hello_read(answer, &a, &hello));
+    judge_engine(pbd_engine_times_read(answer, 1e-3, false, &times));
+    judge_engine(pbd_engine_report(answer, recorder));
+    judge_engine(pbd_engine_array_check(answer, "positions", 2, 3, bytes, &single));
+    judge_engine(pbd_engine_blob_check(answer, bytes, &size));
+    pbd_recorder_destroy(recorder);
+    pbd_result_free(&result);
+}
+
+static void fuzz_engine(const uint8_t *data, size_t size) {
+    int ends[2];
+    json_t *answer = NULL;
+    char numbers[48];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) give_up("a socket");
+    const size_t sent = size < 65536 ? size : 65536;
+    if (send(ends[1], data, sent, MSG_DONTWAIT) < 0 && sent > 0) give_up("a message");
+    shutdown(ends[1], SHUT_WR);
+    pbd_engine_process p = {.talk = ends[0], .log = -1, .patience = 5};
+    const bool fine = judge_engine(pbd_engine_ask(&p, json_pack("{s:s}", "op", "read"), NULL, 0, &answer));
+    if (answer) judge_answer(answer, p.pending);
+    if (fine && p.pending > 0)
+        judge_engine(pbd_engine_take(&p, numbers, p.pending < sizeof numbers ? p.pending : sizeof numbers));
+    json_decref(answer);
+    pbd_engine_process_end(&p);
+    close(ends[1]);
+}
+
 /* ---- The store --------------------------------------------------------------------------------------------------- */
 
 /* Damage: rows of four bytes, three of a place in the kept store and one that stands there then. */
@@ -441,7 +491,8 @@ static void fuzz_store(const uint8_t *data, size_t size) {
     F(points)      \
     F(triangles)   \
     F(figure)      \
-    F(sweep) F(gate) F(papers) F(problems) F(scene) F(csv) F(rows) F(words) F(import) F(records) F(manifest) F(store)
+    F(sweep) F(gate) F(papers) F(problems) F(scene) F(csv) F(rows) F(words) F(import) F(records) F(manifest) F(engine) \
+    F(store)
 
 typedef struct format {
     const char *name;
