@@ -30,9 +30,11 @@ array cow[2] = ['scaled', 'random']
 array how[2] = ['(e) a cow, scaled down into a ball', '(f) a cow, each particle anywhere in a ball']
 do for [p = 1:2] {
     set title how[p] . quick
-    plot file using 2:(strcol(1) eq cow[p] . ' 0.1 particles' ? $3 : NaN) with lines ls 1 title 'particles', \
+    plot file using 2:(strcol(1) eq cow[p] . ' 0.1 particles' ? $3 : NaN) with lines ls 1 title 'particles, all at once', \
+         file using 2:(strcol(1) eq cow[p] . ' 0.1 loop' ? $3 : NaN) with lines ls 3 title 'particles, within the loop', \
          file using 2:(strcol(1) eq cow[p] . ' 0.1 mesh' ? $3 : NaN) with lines ls 2 title 'tetrahedra of the same particles', \
          file using 2:(strcol(1) eq cow[p] . ' 0.3 particles' ? $3 : NaN) with lines ls 1 lw 0.8 notitle, \
+         file using 2:(strcol(1) eq cow[p] . ' 0.3 loop' ? $3 : NaN) with lines ls 3 lw 0.8 notitle, \
          file using 2:(strcol(1) eq cow[p] . ' 0.3 mesh' ? $3 : NaN) with lines ls 2 lw 0.8 notitle
     unset key
 }
