@@ -12,19 +12,20 @@ set title '(a) ' . number(PARTICLES_max_x) . ' particles: pairs that overlap' . 
 set xlabel 'time, s'
 set ylabel 'pairs of particles' . (unit > 1 ? ', thousands' : '')
 set yrange [0:1.5 * (many > 0 ? many : 1) / unit]
-set key top left
-plot data . '/pairs.tsv' using 1:($2 / unit) with lines ls 2 title 'all at once, without self-collision', \
-     data . '/pairs.tsv' using 1:($3 / unit) with lines ls 1 title 'with', \
-     data . '/pairs.tsv' using 1:($6 / unit) with lines ls 2 dt 2 title 'within the loop, without', \
-     data . '/pairs.tsv' using 1:($7 / unit) with lines ls 1 dt 2 title 'with'
+set key top left Left reverse samplen 2
+orange = '#c2571a'
+blue = '#1b3a6b'
+file = data . '/pairs.tsv'
+plot file using 1:($2 / unit) with lines lw 2 dt 2 lc rgb orange title 'all at once, without self-collision', \
+     file using 1:($3 / unit) with lines lw 2 dt 2 lc rgb blue title 'all at once, with', \
+     file using 1:($6 / unit) with lines lw 2 lc rgb orange title 'within the loop, without', \
+     file using 1:($7 / unit) with lines lw 2 lc rgb blue title 'within the loop, with'
 set yrange [0:*]
 set title '(b) height of the centre of mass' . quick
 set ylabel 'height, m'
-set key top right
-plot data . '/pairs.tsv' using 1:4 with lines ls 2 title 'without self-collision', \
-     data . '/pairs.tsv' using 1:5 with lines ls 1 title 'with', \
-     data . '/pairs.tsv' using 1:8 with lines ls 2 dt 2 notitle, \
-     data . '/pairs.tsv' using 1:9 with lines ls 1 dt 2 notitle
+unset key
+plot file using 1:4 with lines lw 2 dt 2 lc rgb orange, file using 1:5 with lines lw 2 dt 2 lc rgb blue, \
+     file using 1:8 with lines lw 2 lc rgb orange, file using 1:9 with lines lw 2 lc rgb blue
 set title '(c) ' . number(PARTICLES_max_y) . ' particles: pairs at the end' . quick
 set xlabel 'layers that collide'
 set ylabel 'pairs of particles'
