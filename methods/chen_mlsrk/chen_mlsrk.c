@@ -18,7 +18,7 @@
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                                                \
     REAL(dt, "s", "auto", 0, 1e3, PBD_OPEN_MIN,                                                                      \
-         "time step; auto: a tenth of what a wave takes from particle to particle")                                  \
+         "time step; auto: a tenth of what a wave takes from particle to particle, 1 ms at most")                    \
     REAL(blend, "", "0.95", 0, 1, 0, "v becomes blend v + (1 - blend) u, u the interpolated velocity that moves it") \
     CHOICE(kernel, "cubic_spline", (poly6, cubic_spline, wendland_c2, spiky), "weight")                              \
     REAL(radius, "", "2", 1, 10, PBD_OPEN_MIN, "support of the weight, in spacings at rest")                         \
@@ -241,7 +241,8 @@ static pbd_status load(void *state, const void *blob, size_t bytes) {
 static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
     (void)parameter; /* dt alone is `auto` */
     (void)values;
-    return round_step(fmin(1e-3, 0.1 * wave_crossing(scene)));
+    const double crossing = wave_crossing(scene);
+    return isfinite(crossing) ? round_step(fmin(1e-3, 0.1 * crossing)) : 2e-4;
 }
 
 const pbd_method PBD_NAME(chen_mlsrk) = {
