@@ -23,7 +23,7 @@ do for [p = 1:4] {
 }
 set xrange [0:16.5]
 set arrow 1 from 0,0.01 to 16.5,0.01 nohead lc rgb 'gray40' lw 1 dt 3
-set key top right
+set key bottom right
 set label 1 'back: 1 %' at 0.3,0.0073 textcolor rgb 'gray40'
 file = data . '/cows.tsv'
 array cow[2] = ['scaled', 'random']
