@@ -26,6 +26,7 @@ static const struct device_step {
     {"xpbd_cloth", "hanging_sheet", "cells=4 material=stvk", "", 0, 0, true},
     {"pbf", "dam_break", "cells=4", "", 4, 0, false},
     {"gissler_snow", "sand_column", "particles=300 flow=snow", "", 60, 1, false},
+    {"chen_mlsrk", "bunny_drop", "particles=300 self_contact=off", "", 2, 0, false},
     {"xpbi", "sand_column", "particles=300", "", 4, 0, false},
     {"gissler_snow", "goo_drop", "particles=300", "", 5, 0, false},
     {"xpbd_grains", "sand_column", "particles=300", "", 2, 0, false},

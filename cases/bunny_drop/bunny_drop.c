@@ -1,4 +1,4 @@
-/* A soft bunny falls to the ground: with and without parts of it meeting each other. */
+/* A soft bunny, or another body, falls or is thrown to the ground: with and without parts of it meeting each other. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,6 +14,7 @@ static const pbd_param params[] = {
     PBD_SAMPLING_PARAMS("2000"),
     PBD_PARTICLE_MATERIAL_PARAMS("500", "0.4", "50", "neo_hookean"),
     {"drop", "m", PBD_REAL, "0.5", 0, 1e6, 0, NULL, "from its feet to the ground"},
+    {"v0", "m/s", PBD_REAL, "0", 0, 1e6, 0, NULL, "down, at the start"},
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
     {"ground", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "off: it falls forever"},
     {"self_contact", "", PBD_CHOICE, "on", 0, 0, 0, particle_on_off, "contact between parts of the body"},
@@ -44,6 +45,11 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     setup->observe_every = scene->duration / BODY_LOOKS;
     PBD_TRY(sampling_make(&body.solid, &plan, &detail->particles));
     PBD_TRY(particle_scene_make(&detail->particles, 1, &here, scene));
+    if (pbd_real(values, "v0") > 0) {
+        PBD_TRY_NEW(scene->particles.velocities, 3 * scene->particles.count);
+        for (size_t i = 0; i < scene->particles.count; i++)
+            scene->particles.velocities[3 * i + 2] = -pbd_real(values, "v0");
+    }
     PBD_TRY(named_body_skin(&body, &here, scene));
     PBD_TRY(particle_set_radii(values, &detail->particles, scene));
     const double apart = pbd_real(values, "self_distance") * scene->particles.spacing;

@@ -238,12 +238,12 @@ static void record_reference(const cube_detail *detail, pbd_recorder *recorder) 
     pbd_metric(recorder, "reference_uncertainty", "1", PBD_STATE, detail->limit.uncertainty);
 }
 
-static void record_vectors(pbd_recorder *recorder, const char *name, const double *rows, const uint32_t *index,
-                           size_t count) {
+static void record_vectors(pbd_recorder *recorder, const char *name, const char *unit, const double *rows,
+                           const uint32_t *index, size_t count) {
     static const char *const components[3] = {"x", "y", "z"};
     for (size_t i = 0; i < count; i++)
         for (size_t d = 0; d < 3; d++)
-            pbd_series(recorder, name, components[d], "m", rows + 3 * (index ? index[i] : i) + d, 1, 1);
+            pbd_series(recorder, name, components[d], unit, rows + 3 * (index ? index[i] : i) + d, 1, 1);
 }
 
 /* Shapes are kept where a picture of them can be read. */
@@ -253,12 +253,13 @@ static void record_shapes(const pbd_setup *setup, const double *u, pbd_recorder 
     const pbd_scene *scene = &setup->scene;
     const cube_detail *detail = setup->detail;
     if (!detail->reference) return;
-    record_vectors(recorder, "top_displacement", u, detail->top, detail->top_count);
-    record_vectors(recorder, "top_displacement_reference", detail->reference, detail->top, detail->top_count);
+    record_vectors(recorder, "top_displacement", "m", u, detail->top, detail->top_count);
+    record_vectors(recorder, "top_displacement_reference", "m", detail->reference, detail->top, detail->top_count);
     if (scene->particles.count > LARGEST_SHAPE) return;
-    record_vectors(recorder, "rest_position", scene->particles.positions, NULL, scene->particles.count);
-    record_vectors(recorder, "displacement", u, NULL, scene->particles.count);
-    record_vectors(recorder, "displacement_reference", detail->reference, NULL, scene->particles.count);
+    record_vectors(recorder, "rest_position", "m", scene->particles.positions, NULL, scene->particles.count);
+    record_vectors(recorder, "displacement", "m", u, NULL, scene->particles.count);
+    record_vectors(recorder, "displacement_reference", "m", detail->reference, NULL, scene->particles.count);
+    if (scene->loads.forces) record_vectors(recorder, "force", "N", scene->loads.forces, NULL, scene->particles.count);
 }
 
 pbd_status cube_measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {

@@ -23,16 +23,18 @@ do for [p = 1:4] {
 }
 set xrange [0:16.5]
 set arrow 1 from 0,0.01 to 16.5,0.01 nohead lc rgb 'gray40' lw 1 dt 3
-set key top right
+set key bottom right
 set label 1 'back: 1 %' at 0.3,0.0073 textcolor rgb 'gray40'
 file = data . '/cows.tsv'
 array cow[2] = ['scaled', 'random']
 array how[2] = ['(e) a cow, scaled down into a ball', '(f) a cow, each particle anywhere in a ball']
 do for [p = 1:2] {
     set title how[p] . quick
-    plot file using 2:(strcol(1) eq cow[p] . ' 0.1 particles' ? $3 : NaN) with lines ls 1 title 'particles', \
+    plot file using 2:(strcol(1) eq cow[p] . ' 0.1 particles' ? $3 : NaN) with lines ls 1 title 'particles, all at once', \
+         file using 2:(strcol(1) eq cow[p] . ' 0.1 loop' ? $3 : NaN) with lines ls 3 title 'particles, within the loop', \
          file using 2:(strcol(1) eq cow[p] . ' 0.1 mesh' ? $3 : NaN) with lines ls 2 title 'tetrahedra of the same particles', \
          file using 2:(strcol(1) eq cow[p] . ' 0.3 particles' ? $3 : NaN) with lines ls 1 lw 0.8 notitle, \
+         file using 2:(strcol(1) eq cow[p] . ' 0.3 loop' ? $3 : NaN) with lines ls 3 lw 0.8 notitle, \
          file using 2:(strcol(1) eq cow[p] . ' 0.3 mesh' ? $3 : NaN) with lines ls 2 lw 0.8 notitle
     unset key
 }

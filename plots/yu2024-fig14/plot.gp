@@ -32,6 +32,10 @@ set xlabel 'particles across'
 set ylabel 'tip over that of FEM'
 set yrange [0.8:*]
 set xrange [3:9]
+disks = data . '/disks.tsv'
+array colour[3] = ['#1b3a6b', '#c2571a', '#2e7d32']
 set key inside top left Left reverse
-plot 1 with lines lc rgb 'gray40' lw 0.8 dt 3 notitle, data . '/tips.tsv' using 1:2 with linespoints ls 1 title 'E = 10^4', '' using 1:3 with linespoints ls 2 title 'E = 10^5', '' using 1:4 with linespoints ls 3 title 'E = 10^6'
+plot 1 with lines lc rgb 'gray40' lw 0.8 dt 3 notitle, data . '/tips.tsv' using 1:2 with linespoints ls 1 title 'E = 10^4', '' using 1:3 with linespoints ls 2 title 'E = 10^5', '' using 1:4 with linespoints ls 3 title 'E = 10^6', \
+     for [k=1:3] disks using ($2 == k && $3 == 0 ? $1 : NaN):4 with points pt 6 ps 1.6 lw 2 lc rgb colour[k] notitle, \
+     for [k=1:3] disks using ($2 == k && $3 == 1 ? $1 : NaN):4 with points pt 7 ps 1.6 lc rgb colour[k] notitle
 unset multiplot

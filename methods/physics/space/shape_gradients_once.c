@@ -72,8 +72,8 @@ pbd_status shape_gradients_make(const rest_neighbours *near, const double *posit
         rest[4 * i + 3] = volumes[i];
     }
     for (size_t i = 0; i <= n; i++) first[i] = (uint32_t)near->first[i];
-    const shape_args args = {rest,      first,          near->particle, out->gradient,
-                             out->lost, choice->radius, choice->kernel, shape_flags(choice)};
+    const shape_args args = {
+        rest, first, near->particle, out->gradient, out->lost, choice->radius, choice->kernel, shape_flags(choice), 0};
     for (size_t i = 0; i < n; i++)
         if (known && shape_is_known(known, near, i))
             copy_known(known, near, i, out);

@@ -25,6 +25,7 @@ typedef struct shape_args {
     uint32_t *deficient; /* by particle: number of directions that its neighbours do not span */
     real support;        /* m */
     int kernel, flags;
+    real regularisation; /* shape_linear_at: added to the second moments, in units of the support; 0: none */
 } shape_args;
 
 /* a^-1, or its pseudo-inverse; *lost: number of discarded directions. The smallest singular value is at least |det
@@ -123,12 +124,19 @@ PBD_FN void shape_solve(const shape_moments *m, real r0, vec3 r1, real *z0, vec3
 
 PBD_FN vec3 shape_axis(int d) { return vec3_make((real)(d == 0), (real)(d == 1), (real)(d == 2)); }
 
-PBD_FN void shape_of_linear_basis(const shape_args *a, size_t i) {
+/* The coefficients (c0, c) of all phi_j of a particle, and their derivatives along the axes. */
+typedef struct shape_linear {
+    real c0, d0[3];
+    vec3 c1, d1[3];
+} shape_linear;
+
+PBD_FN shape_linear shape_linear_at(const shape_args *a, size_t i) {
     const vec3 centre = load3(a->rest, i), zero = vec3_make(0, 0, 0);
     const real per = 1 / a->support;
     shape_moments m = {a->rest[4 * i + 3] * sph_kernel_at((sph_kernel)a->kernel, 0, a->support).w, 0, zero,
                        mat3_identity(), zero};
-    mat3 m2 = mat3_scale(0, mat3_identity()), third[3] = {m2, m2, m2}, first_slope = m2;
+    mat3 m2 = mat3_scale(a->regularisation, mat3_identity());
+    mat3 third[3] = {mat3_scale(0, m2), mat3_scale(0, m2), mat3_scale(0, m2)}, first_slope = third[0];
     vec3 slope = zero;
     for (uint32_t k = a->first[i]; k < a->first[i + 1]; k++) {
         const shape_pair p = shape_pair_at(a, centre, a->neighbour[k]);
@@ -146,27 +154,40 @@ PBD_FN void shape_of_linear_basis(const shape_args *a, size_t i) {
     m.inverse = shape_inverse(m2, &a->deficient[i]);
     m.halfway = mat3_apply(m.inverse, m.m1);
     m.schur = m.m0 - vec3_dot(m.m1, m.halfway);
-    real c0, d0[3];
-    vec3 c1, d1[3];
-    shape_solve(&m, 1, zero, &c0, &c1);
+    shape_linear out;
+    shape_solve(&m, 1, zero, &out.c0, &out.c1);
     const vec3 columns[3] = {first_slope.x, first_slope.y, first_slope.z};
     const real slopes[3] = {slope.x, slope.y, slope.z};
     for (int d = 0; d < 3; d++) {
         const vec3 axis = shape_axis(d), dm1 = vec3_sub(columns[d], vec3_scale(per * m.m0, axis));
-        const vec3 across = vec3_add(vec3_scale(vec3_dot(m.m1, c1), axis), vec3_scale(vec3_dot(axis, c1), m.m1));
-        const vec3 dm2 = vec3_sub(mat3_apply(third[d], c1), vec3_scale(per, across));
-        shape_solve(&m, -(slopes[d] * c0 + vec3_dot(dm1, c1)), vec3_scale(-1, vec3_add(vec3_scale(c0, dm1), dm2)),
-                    &d0[d], &d1[d]);
+        const vec3 across =
+            vec3_add(vec3_scale(vec3_dot(m.m1, out.c1), axis), vec3_scale(vec3_dot(axis, out.c1), m.m1));
+        const vec3 dm2 = vec3_sub(mat3_apply(third[d], out.c1), vec3_scale(per, across));
+        shape_solve(&m, -(slopes[d] * out.c0 + vec3_dot(dm1, out.c1)),
+                    vec3_scale(-1, vec3_add(vec3_scale(out.c0, dm1), dm2)), &out.d0[d], &out.d1[d]);
     }
-    for (uint32_t k = a->first[i]; k < a->first[i + 1]; k++) {
-        const shape_pair p = shape_pair_at(a, centre, a->neighbour[k]);
-        const vec3 y = vec3_scale(per, p.y);
-        const real value = c0 + vec3_dot(c1, y);
-        const vec3 change =
-            vec3_make(d0[0] + vec3_dot(d1[0], y), d0[1] + vec3_dot(d1[1], y), d0[2] + vec3_dot(d1[2], y));
-        shape_put(a, k,
-                  vec3_add(vec3_scale(value, p.gradient), vec3_scale(p.w, vec3_sub(change, vec3_scale(per, c1)))));
-    }
+    return out;
+}
+
+/* phi_j over V_j W_ij, given per = 1/support. */
+PBD_FN real shape_linear_value(const shape_linear *s, real per, shape_pair p) {
+    return s->c0 + vec3_dot(s->c1, vec3_scale(per, p.y));
+}
+
+/* The gradient of phi_j by X_i; the particle itself is a pair with y = 0. */
+PBD_FN vec3 shape_linear_gradient(const shape_linear *s, real per, shape_pair p) {
+    const vec3 y = vec3_scale(per, p.y);
+    const vec3 change =
+        vec3_make(s->d0[0] + vec3_dot(s->d1[0], y), s->d0[1] + vec3_dot(s->d1[1], y), s->d0[2] + vec3_dot(s->d1[2], y));
+    return vec3_add(vec3_scale(shape_linear_value(s, per, p), p.gradient),
+                    vec3_scale(p.w, vec3_sub(change, vec3_scale(per, s->c1))));
+}
+
+PBD_FN void shape_of_linear_basis(const shape_args *a, size_t i) {
+    const vec3 centre = load3(a->rest, i);
+    const shape_linear s = shape_linear_at(a, i);
+    for (uint32_t k = a->first[i]; k < a->first[i + 1]; k++)
+        shape_put(a, k, shape_linear_gradient(&s, 1 / a->support, shape_pair_at(a, centre, a->neighbour[k])));
 }
 
 PBD_FN void shape_at(const shape_args *a, size_t i) {
