@@ -14,6 +14,8 @@
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                                            \
     REAL(hourglass, "", "0.5", 0, 1e4, 0, "coefficient of the forces that hold pairs to their separation by F")  \
+    CHOICE(control, "energy", (energy, central),                                                                 \
+           "hourglass>0: forces of an energy, or along the pair (Ganzenmueller), which have none")                \
     CHOICE(kernel, "poly6", (poly6, cubic_spline, wendland_c2, spiky), "smoothing kernel")                       \
     REAL(radius, "", "1.8", 1, 10, PBD_OPEN_MIN, "support of the kernel, in spacings at rest")                   \
     INTEGER(substeps, "1", 1, 10000, "of a step")                                                                \
@@ -23,8 +25,9 @@ PBD_SETTINGS(tlsph_settings, PARAMS)
 _Static_assert((int)kernel_spiky == (int)SPH_SPIKY, "`kernel` names the kernels in the order of sph_kernel");
 static const pbd_param params[] = {PBD_ROWS(PARAMS) PBD_ROWS(LAW_JOIN_PARAMS) PBD_ROWS(CONTACT_PARAMS){0}};
 
-/* Steps over h/c without control, and with a coefficient of 1 what it adds to the square of the highest frequency. */
-static const double STEP_OF_CROSSING = 0.5, STIFFER = 1;
+/* dt=auto over h/c without control, and what a coefficient of 1 adds to the square of the highest frequency, over that
+ * without it (README.md, "Time step"). */
+static const double STEP_OF_CROSSING = 0.5, STIFFER[] = {[control_energy] = 0.7, [control_central] = 0.09};
 
 typedef struct tlsph {
     position_solver position; /* first; rows by place of the layout */
@@ -82,28 +85,23 @@ static pbd_status upload_numbers(const tlsph *s, const uint32_t *host, size_t co
     return pbd_upload(s->position.run.exec, (void *)(uintptr_t)device, host, count * sizeof *host);
 }
 
-/* s_ij in the place of V_j W_ij/|X_ij|^2. Between two materials E is the mean. */
-static void make_springs(const tlsph *s, const pbd_scene *scene, double *pair) {
+/* s_ij in the place of the pair's weight. */
+static void make_springs(const tlsph *s, double *pair) {
     const particle_layout *l = &s->layout;
-    for (size_t i = 0; i < l->slots; i++) {
-        const size_t lane = i % PARTICLE_SLICE, slice = i / PARTICLE_SLICE, place = l->own[i];
-        const double own = pbd_material_of(scene, l->particle[place])->E;
-        const double factor = 0.5 * s->set.hourglass * l->volume[place] / s->material.unit;
-        for (size_t row = l->slice[slice]; row < l->slice[slice + 1]; row++) {
-            const uint32_t other = l->neighbour[row * PARTICLE_SLICE + lane];
-            const double E = 0.5 * (own + pbd_material_of(scene, l->particle[other])->E);
-            pair[(4 * row + 3) * PARTICLE_SLICE + lane] *= factor * E;
-        }
-    }
+    const double coefficient = s->set.control == control_central ? 0.5 * s->set.hourglass : s->set.hourglass;
+    for (size_t i = 0; i < l->slots; i++)
+        for (size_t row = l->slice[i / PARTICLE_SLICE]; row < l->slice[i / PARTICLE_SLICE + 1]; row++)
+            pair[(4 * row + 3) * PARTICLE_SLICE + i % PARTICLE_SLICE] *= coefficient * l->volume[l->own[i]];
 }
 
-static pbd_status upload_pairs(const tlsph *s, const pbd_scene *scene, const shape_choice *shape) {
+static pbd_status upload_pairs(const tlsph *s, const shape_choice *shape) {
     const size_t count = 4 * s->layout.rows * PARTICLE_SLICE;
     pbd_arena a PBD_ARENA;
     double *pair = pbd_new(&a, double, count);
     PBD_TRY(pbd_arena_check(&a));
-    particle_layout_pairs(&s->layout, shape, pair);
-    make_springs(s, scene, pair);
+    particle_layout_pairs(&s->layout, shape,
+                          s->set.control == control_central ? PARTICLE_PAIR_VALUE : PARTICLE_PAIR_SLOPE, pair);
+    make_springs(s, pair);
     return upload_reals(s, pair, count, s->pair);
 }
 
@@ -153,7 +151,8 @@ static tlsph_args args_of(const tlsph *s, const stepper *run) {
                         .law = s->material.law,
                         .fibre = s->material.fibre,
                         .dt = (real)run->dt,
-                        .scale = (real)s->material.unit};
+                        .scale = (real)s->material.unit,
+                        .central = s->set.control == control_central};
 }
 
 /* Half a step by v, forces there, and the other half by the new v. */
@@ -176,13 +175,13 @@ static pbd_status move(void *state, stepper *run) {
     return PBD_RUN(run->exec, tlsph_finish, s->layout.particles, &args);
 }
 
-static double stable_step(double crossing, double hourglass) {
-    return STEP_OF_CROSSING * crossing / sqrt(1 + STIFFER * hourglass);
+static double stable_step(double crossing, double hourglass, int control) {
+    return STEP_OF_CROSSING * crossing / sqrt(1 + STIFFER[control] * hourglass);
 }
 
 static pbd_status record(void *state, stepper *run) {
     const tlsph *s = state;
-    const double most = stable_step(s->crossing, s->set.hourglass);
+    const double most = stable_step(s->crossing, s->set.hourglass, s->set.control);
     if (run->dt > 2 * most)
         pbd_warning(run->recorder, "elastic_cfl",
                     "a step of %.3g s with hourglass=%g is unstable: dt=auto is %.3g s for each of the substeps", run->dt,
@@ -192,8 +191,8 @@ static pbd_status record(void *state, stepper *run) {
 
 static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
     (void)parameter; /* dt alone is `auto` */
-    const double substeps = (double)pbd_integer(values, "substeps");
-    return round_step(substeps * stable_step(wave_crossing(scene), pbd_real(values, "hourglass")));
+    const double most = stable_step(wave_crossing(scene), pbd_real(values, "hourglass"), pbd_choice(values, "control"));
+    return round_step((double)pbd_integer(values, "substeps") * most);
 }
 
 /* ---- Creation and reading ---------------------------------------------------------------------------------------- */
@@ -246,7 +245,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                             contact_settings_read(values), exec, recorder));
     PBD_TRY(position_allocate(&s->position));
     PBD_TRY(upload_layout(s));
-    if (s->pair) PBD_TRY(upload_pairs(s, scene, &shape));
+    if (s->pair) PBD_TRY(upload_pairs(s, &shape));
     if (s->mu) PBD_TRY(upload_moduli(s, scene));
     report(s);
     return pbd_ok();

@@ -1,12 +1,15 @@
 /* Kernels of total-Lagrangian SPH with hourglass control (README.md): the middle of a step, stresses there, forces and
  * the end of the step.
  *
- *     f_i = V_i P_i B_i - sum_j V_j P_j b_ji - sum_j s_ij (delta_ij + delta_ji) e_ij,   B_i = sum_j b_ij
- *     delta_ij = (F_i X_ij - x_ij) . e_ij,   x_ij = x_j - x_i,   e_ij = x_ij/|x_ij|
- *     s_ij = alpha/2 E V_i V_j W_ij/|X_ij|^2
+ *     f_i = V_i P_i B_i - sum_j V_j P_j b_ji + sum_j h_ij,   B_i = sum_j b_ij
+ *     energy:  h_ij = -s_ij (E_i eps_ij + E_j eps_ji),   s_ij = xi V_i V_j |W'_ij|/|X_ij|
+ *     central: h_ij = -s_ij (E_i + E_j)/2 (eps_ij + eps_ji) . e_ij e_ij,   s_ij = xi/2 V_i V_j W_ij/|X_ij|^2
+ *     eps_ij = F_i X_ij - x_ij,  eps_ji = F_j X_ij - x_ij,  x_ij = x_j - x_i,  e_ij = x_ij/|x_ij|
  *
- * The first two terms are minus the gradient of sum V psi(F), in pairs V_i P_i b_ij - V_j P_j b_ji; the last is
- * Ganzenmueller's (2015), central and equal and opposite. All sums are in gather form. */
+ * The first two terms are minus the gradient of sum V psi(F), in pairs V_i P_i b_ij - V_j P_j b_ji. Control in its
+ * energy form is minus that of sum_ij xi/2 E_i V_i V_j |W'_ij|/|X_ij| |eps_ij|^2: F is the least-squares fit with these
+ * weights, so that its derivative drops out. The central form is Ganzenmueller's (2015). All sums are in gather form.
+ */
 #ifndef PBD_TLSPH_KERNELS_H
 #define PBD_TLSPH_KERNELS_H
 
@@ -18,14 +21,16 @@ enum { TLSPH_STRESS = 0, TLSPH_STRETCH = 3, TLSPH_ROWS = 6 };
 
 typedef struct tlsph_args {
     particle_view view;      /* places; p: positions in the middle of the step */
-    const real *pair;        /* rows x 4 x PARTICLE_SLICE: X_ij, m, and s_ij, N/m in units of `unit`; NULL: no control */
+    const real *pair;        /* rows x 4 x PARTICLE_SLICE: X_ij, m, and s_ij, m; NULL: no control */
     const real *mu, *lambda; /* by place, in units of `unit`; NULL: those of the law */
-    real *state;             /* TLSPH_ROWS rows of 4 by place: the columns of V P, J in units of `unit`, and of F */
+    real *state;             /* TLSPH_ROWS rows of 4 by place: the columns of V P, m^3, and of F; the fourth of the
+                                last three: E. In units of `unit` */
     const real *v, *a;       /* rows of 4: velocities, accelerations by loads */
     real *kick, *p, *free;   /* rows of 4: velocities at the end of the step; positions there, twice */
     hyperelastic law;        /* moduli in units of `unit` */
     fibre_set fibre;         /* likewise */
     real dt, scale;          /* s; unit, Pa */
+    real_bits central, none;
 } tlsph_args;
 
 typedef struct tlsph_drift_args {
@@ -39,10 +44,10 @@ PBD_ITEM(tlsph_drift, tlsph_drift_args, i, 12 * sizeof(real), 6) {
     a->middle[4 * i + 3] = a->x[4 * i + 3];
 }
 
-PBD_FN void tlsph_store(const tlsph_args *a, int first_row, vmat3 m, size_t first, int count) {
+PBD_FN void tlsph_store(const tlsph_args *a, int first_row, vmat3 m, vreal fourth, size_t first, int count) {
     const vvec3 column[3] = {m.x, m.y, m.z};
     for (int c = 0; c < 3; c++) {
-        const vreal row[4] = {column[c].x, column[c].y, column[c].z, vreal_set(0)};
+        const vreal row[4] = {column[c].x, column[c].y, column[c].z, fourth};
         batch_store_strided(a->state, TLSPH_ROWS * first + (size_t)(first_row + c), TLSPH_ROWS, count, row);
     }
 }
@@ -58,26 +63,29 @@ PBD_BATCH_OVER(tlsph_stress, tlsph_args, first, count, 33 * sizeof(real) + 4, 25
     }
     vstressed s = vstress(law, f);
     vadd_fibres(&s, f, &a->fibre);
-    tlsph_store(a, TLSPH_STRESS, vmat3_scale(batch_load(a->view.volume, first, count), s.p), first, count);
-    tlsph_store(a, TLSPH_STRETCH, f, first, count);
+    const vreal young = law.mu * (3 * law.lambda + 2 * law.mu) / (law.lambda + law.mu);
+    tlsph_store(a, TLSPH_STRESS, vmat3_scale(batch_load(a->view.volume, first, count), s.p), vreal_set(0), first, count);
+    tlsph_store(a, TLSPH_STRETCH, f, young, first, count);
 }
 
-/* Three rows of the state of particles `index`. */
-PBD_FN vmat3 tlsph_load(const tlsph_args *a, int first_row, const uint32_t *index, int count) {
+/* Three rows of the state of particles `index`; *fourth: the fourth entry of the first. */
+PBD_FN vmat3 tlsph_load(const tlsph_args *a, int first_row, const uint32_t *index, int count, vreal *fourth) {
     uint32_t at[PBD_BATCH];
     vreal row[3][4];
     for (int l = 0; l < PBD_BATCH; l++) at[l] = TLSPH_ROWS * index[l < count ? l : count - 1] + (uint32_t)first_row;
     for (int c = 0; c < 3; c++) batch_load_rows(a->state + 4 * c, at, 1, count, row[c]);
+    *fourth = row[0][3];
     return vmat3_make(vvec3_make(row[0][0], row[0][1], row[0][2]), vvec3_make(row[1][0], row[1][1], row[1][2]),
                       vvec3_make(row[2][0], row[2][1], row[2][2]));
 }
 
-/* -(delta_ij + delta_ji) s_ij e_ij, from both F's sum and d = x_ij; 0 in padding rows, where all is 0. */
-PBD_FN vvec3 tlsph_control(vmat3 both, vvec3 rest, vreal spring, vvec3 d) {
-    const vreal square = vvec3_dot(d, d);
-    const vreal inverse = vreal_where(square > 0, 1 / vreal_sqrt(square), vreal_set(0));
-    const vreal left = vvec3_dot(vmat3_apply(both, rest), d) * inverse - 2 * square * inverse;
-    return vvec3_scale(-spring * left * inverse, d);
+/* h_ij of d = x_ij and the two eps; 0 in padding rows, where all is 0. */
+PBD_FN vvec3 tlsph_control(int central, vvec3 eps, vvec3 other, vreal young, vreal other_young, vreal spring, vvec3 d) {
+    if (!central)
+        return vvec3_scale(-spring, vvec3_add(vvec3_scale(young, eps), vvec3_scale(other_young, other)));
+    const vreal square = vvec3_dot(d, d), mean = (real)0.5 * (young + other_young);
+    const vreal inverse = vreal_where(square > 0, 1 / square, vreal_set(0));
+    return vvec3_scale(-spring * mean * inverse * vvec3_dot(vvec3_add(eps, other), d), d);
 }
 
 /* Forces, then velocities and positions at the end of the step. Work: particles and their neighbours. */
@@ -85,23 +93,26 @@ PBD_BATCH_OVER(tlsph_force, tlsph_args, first, count, 52 * sizeof(real) + 4, 60,
     const particle_view *v = &a->view;
     const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
     const uint32_t end = v->slice[slice + 1], *own = v->own + first;
-    const vmat3 stretch = tlsph_load(a, TLSPH_STRETCH, own, count);
-    vreal x[4], other[4], speed[4], load[4];
+    vreal x[4], other[4], speed[4], load[4], young, other_young, none;
+    const vmat3 stretch = tlsph_load(a, TLSPH_STRETCH, own, count, &young);
     batch_load_rows(v->p, own, 1, count, x);
-    vvec3 sum = vmat3_apply(tlsph_load(a, TLSPH_STRESS, own, count), particle_sum(v, first, count));
+    vvec3 sum = vmat3_apply(tlsph_load(a, TLSPH_STRESS, own, count, &none), particle_sum(v, first, count));
     for (size_t row = v->slice[slice]; row < end; row++) {
         const uint32_t *at = v->neighbour + row * PARTICLE_SLICE + lane;
         const vvec3 back = particle_edge(v->reverse, row, lane);
-        sum = vvec3_sub(sum, vmat3_apply(tlsph_load(a, TLSPH_STRESS, at, count), back));
+        sum = vvec3_sub(sum, vmat3_apply(tlsph_load(a, TLSPH_STRESS, at, count, &none), back));
         if (!a->pair) continue;
         const real *pair = a->pair + row * 4 * PARTICLE_SLICE + lane;
         const vvec3 rest =
             vvec3_make(batch_load(pair, 0, PBD_BATCH), batch_load(pair, PARTICLE_SLICE, PBD_BATCH),
                        batch_load(pair, 2 * PARTICLE_SLICE, PBD_BATCH));
         batch_load_rows(v->p, at, 1, count, other);
-        const vmat3 both = vmat3_add(stretch, tlsph_load(a, TLSPH_STRETCH, at, count));
         const vvec3 d = vvec3_make(other[0] - x[0], other[1] - x[1], other[2] - x[2]);
-        sum = vvec3_add(sum, tlsph_control(both, rest, batch_load(pair, 3 * PARTICLE_SLICE, PBD_BATCH), d));
+        const vvec3 eps = vvec3_sub(vmat3_apply(stretch, rest), d);
+        const vmat3 f = tlsph_load(a, TLSPH_STRETCH, at, count, &other_young);
+        const vreal spring = batch_load(pair, 3 * PARTICLE_SLICE, PBD_BATCH);
+        sum = vvec3_add(sum, tlsph_control((int)a->central, eps, vvec3_sub(vmat3_apply(f, rest), d), young, other_young,
+                                           spring, d));
     }
     batch_load_rows(a->v, own, 1, count, speed);
     batch_load_rows(a->a, own, 1, count, load);

@@ -85,6 +85,106 @@ PBD_BATCH_OVER(project_particles, particle_energy_args, first, count, 18 * sizeo
     batch_store_rows(v->p, v->own + first, 1, count, own);
 }
 
+/* ---- Hourglass control: a second constraint of each particle ------------------------------------------------------- */
+
+/* psi_i = kappa/2 sum_j w_ij |eps_ij|^2, eps_ij = F_i X_ij - x_ij, which is 0 for affine motions. Its gradients by a
+ * neighbour are g_j = kappa (S_i b_ij - w_ij eps_ij) with S_i = sum_j w_ij eps_ij X_ij^T, and -sum_j g_j by the particle
+ * itself. The weights are those by which F is a least-squares fit without kernel correction; then S_i is 0. */
+typedef struct particle_hourglass_args {
+    particle_energy_args of; /* multiplier: of these constraints */
+    const real *pair;        /* rows x 4 x PARTICLE_SLICE: X_ij, m, and w_ij, 1/m^2 */
+    real *residual;          /* of measure_hourglass: by particle */
+    real stiffness, none;    /* kappa, in units of `unit`; 0 */
+} particle_hourglass_args;
+
+typedef struct particle_deviation {
+    vvec3 eps, edge; /* edge: b_ij */
+    vreal w;
+    vreal x[4]; /* the neighbour's row */
+    vvec3 rest;
+} particle_deviation;
+
+PBD_FN particle_deviation particle_deviation_of(const particle_hourglass_args *a, vmat3 f, const vreal own[4],
+                                                size_t row, size_t lane, int count) {
+    const particle_view *v = &a->of.view;
+    const real *pair = a->pair + row * 4 * PARTICLE_SLICE + lane;
+    particle_deviation out;
+    batch_load_rows(v->p, v->neighbour + row * PARTICLE_SLICE + lane, 1, count, out.x);
+    out.rest = vvec3_make(batch_load(pair, 0, PBD_BATCH), batch_load(pair, PARTICLE_SLICE, PBD_BATCH),
+                          batch_load(pair, 2 * PARTICLE_SLICE, PBD_BATCH));
+    out.w = batch_load(pair, 3 * PARTICLE_SLICE, PBD_BATCH);
+    out.edge = particle_edge(v->gradient, row, lane);
+    out.eps = vvec3_sub(vmat3_apply(f, out.rest),
+                        vvec3_make(out.x[0] - own[0], out.x[1] - own[1], out.x[2] - own[2]));
+    return out;
+}
+
+/* psi_i/kappa, and S_i. */
+PBD_FN vreal particle_hourglass_energy(const particle_hourglass_args *a, vmat3 f, const vreal own[4], size_t first,
+                                       int count, vmat3 *pull) {
+    const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
+    const uint32_t end = a->of.view.slice[slice + 1];
+    vreal twice = vreal_set(0);
+    *pull = vmat3_scale(vreal_set(0), vmat3_identity());
+    for (size_t row = a->of.view.slice[slice]; row < end; row++) {
+        const particle_deviation d = particle_deviation_of(a, f, own, row, lane, count);
+        const vvec3 weighted = vvec3_scale(d.w, d.eps);
+        twice += vvec3_dot(weighted, d.eps);
+        *pull = vmat3_add(*pull, vmat3_outer(weighted, d.rest));
+    }
+    return (real)0.5 * twice;
+}
+
+PBD_FN vvec3 particle_hourglass_gradient(vmat3 pull, particle_deviation d) {
+    return vvec3_sub(vmat3_apply(pull, d.edge), vvec3_scale(d.w, d.eps));
+}
+
+/* After project_particles of the same colour. */
+PBD_BATCH_OVER(project_hourglass, particle_hourglass_args, first, count, 18 * sizeof(real) + 4, 60,
+               15 * sizeof(real) + 4, 160) {
+    const particle_energy_args *e = &a->of;
+    const particle_view *v = &e->view;
+    const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
+    const uint32_t end = v->slice[slice + 1];
+    vreal own[4], lambda = vreal_set(0), multiplier = lambda, q = lambda;
+    vmat3 pull;
+    vvec3 sum = vvec3_make(q, q, q);
+    const vmat3 f = particle_deformation_gradient(v, first, count, own);
+    const vreal k = vreal_set(a->stiffness), psi = k * particle_hourglass_energy(a, f, own, first, count, &pull);
+    for (size_t row = v->slice[slice]; row < end; row++) {
+        const particle_deviation d = particle_deviation_of(a, f, own, row, lane, count);
+        const vvec3 g = particle_hourglass_gradient(pull, d);
+        q += d.x[3] * vvec3_dot(g, g);
+        sum = vvec3_add(sum, g);
+    }
+    q = k * k * (q + own[3] * vvec3_dot(sum, sum));
+    if (e->form != ENERGY_PBD) lambda = batch_load(e->multiplier, first, count);
+    const vreal s = k * energy_factor(e->form, e->compliance, psi, q, batch_load(v->volume, first, count),
+                                      vreal_set(e->share), lambda, &multiplier);
+    if (e->form != ENERGY_PBD) batch_store(e->multiplier, first, count, multiplier);
+    for (size_t row = v->slice[slice]; row < end; row++) {
+        particle_deviation d = particle_deviation_of(a, f, own, row, lane, count);
+        move_row(d.x, vvec3_scale(s, particle_hourglass_gradient(pull, d)));
+        batch_store_rows(v->p, v->neighbour + row * PARTICLE_SLICE + lane, 1, count, d.x);
+    }
+    move_row(own, vvec3_scale(-s, sum)); /* last, as in project_particles */
+    batch_store_rows(v->p, v->own + first, 1, count, own);
+}
+
+PBD_BATCH_OVER(measure_hourglass, particle_hourglass_args, first, count, 7 * sizeof(real) + 4, 40, 11 * sizeof(real) + 4,
+               60) {
+    const particle_energy_args *e = &a->of;
+    vreal own[4], lambda = vreal_set(0);
+    vmat3 pull;
+    const vmat3 f = particle_deformation_gradient(&e->view, first, count, own);
+    const vreal psi = vreal_set(a->stiffness) * particle_hourglass_energy(a, f, own, first, count, &pull);
+    if (e->form != ENERGY_PBD) lambda = batch_load(e->multiplier, first, count);
+    real left[PBD_BATCH];
+    batch_store(left, 0, PBD_BATCH,
+                energy_residual(e->form, e->compliance, psi, batch_load(e->view.volume, first, count), lambda));
+    for (int l = 0; l < count; l++) a->residual[e->view.own[first + (size_t)l]] = left[l];
+}
+
 /* ---- Jacobi: first s P of every constraint, then the sum of every particle (cao2023 Eq. 11; C-15) ---------------- */
 
 PBD_BATCH_OVER(store_particle_impulses, particle_energy_args, first, count, 23 * sizeof(real) + 4, 300,

@@ -337,20 +337,28 @@ pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choi
     return particle_layout_remake(out, choice);
 }
 
-void particle_layout_pairs(const particle_layout *l, const shape_choice *choice, double *out) {
-    shape_args args = {.support = choice->radius, .kernel = choice->kernel};
-    for (size_t slot = 0; slot < l->slots; slot++) {
-        const size_t lane = slot % PARTICLE_SLICE, slice = slot / PARTICLE_SLICE, i = l->own[slot];
-        const vec3 centre = vec3_make(l->rest[3 * i], l->rest[3 * i + 1], l->rest[3 * i + 2]);
-        for (size_t row = l->slice[slice]; row < l->slice[slice + 1]; row++) {
-            const size_t j = l->neighbour[row * PARTICLE_SLICE + lane];
-            const double rest[4] = {l->rest[3 * j], l->rest[3 * j + 1], l->rest[3 * j + 2], l->volume[j]};
-            args.rest = rest;
-            const shape_pair p = shape_pair_at(&args, centre, 0);
-            const double square = vec3_dot(p.y, p.y), entry[4] = {p.y.x, p.y.y, p.y.z, square > 0 ? p.w / square : 0};
-            for (size_t e = 0; e < 4; e++) out[(4 * row + e) * PARTICLE_SLICE + lane] = j == i ? 0 : entry[e];
+/* A pair that is no padding. */
+static void put_pair(const particle_layout *l, const shape_args *args, particle_pair_weight weight, size_t i, size_t j,
+                     double *out) {
+    const double rest[8] = {l->rest[3 * i], l->rest[3 * i + 1], l->rest[3 * i + 2], l->volume[i],
+                            l->rest[3 * j], l->rest[3 * j + 1], l->rest[3 * j + 2], l->volume[j]};
+    shape_args both = *args;
+    both.rest = rest;
+    const shape_pair p = shape_pair_at(&both, load3(rest, 0), 1);
+    const double square = vec3_dot(p.y, p.y), w = weight == PARTICLE_PAIR_VALUE ? p.w : vec3_dot(p.gradient, p.y);
+    const double entry[4] = {p.y.x, p.y.y, p.y.z, w / square};
+    for (size_t e = 0; e < 4; e++) out[e * PARTICLE_SLICE] = entry[e];
+}
+
+void particle_layout_pairs(const particle_layout *l, const shape_choice *choice, particle_pair_weight weight,
+                           double *out) {
+    const shape_args args = {.support = choice->radius, .kernel = choice->kernel};
+    memset(out, 0, 4 * l->rows * PARTICLE_SLICE * sizeof *out);
+    for (size_t slot = 0; slot < l->slots; slot++)
+        for (size_t row = l->slice[slot / PARTICLE_SLICE]; row < l->slice[slot / PARTICLE_SLICE + 1]; row++) {
+            const size_t lane = slot % PARTICLE_SLICE, j = l->neighbour[row * PARTICLE_SLICE + lane];
+            if (j != l->own[slot]) put_pair(l, &args, weight, l->own[slot], j, out + 4 * row * PARTICLE_SLICE + lane);
         }
-    }
 }
 
 void particle_layout_free(particle_layout *l) {
