@@ -29,6 +29,8 @@ static const pbd_param params[] = {PBD_ROWS(PARAMS) PBD_ROWS(LAW_JOIN_PARAMS) PB
  * without it (README.md, "Time step"). */
 static const double STEP_OF_CROSSING = 0.5, STIFFER[] = {[control_energy] = 0.7, [control_central] = 0.09};
 
+static const double LONGEST_STEP = 1e-3; /* s, of dt=auto */
+
 typedef struct tlsph {
     position_solver position; /* first; rows by place of the layout */
     tlsph_settings set;
@@ -192,7 +194,7 @@ static pbd_status record(void *state, stepper *run) {
 static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
     (void)parameter; /* dt alone is `auto` */
     const double most = stable_step(wave_crossing(scene), pbd_real(values, "hourglass"), pbd_choice(values, "control"));
-    return round_step((double)pbd_integer(values, "substeps") * most);
+    return round_step(fmin(LONGEST_STEP, (double)pbd_integer(values, "substeps") * most));
 }
 
 /* ---- Creation and reading ---------------------------------------------------------------------------------------- */
