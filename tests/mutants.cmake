@@ -55,6 +55,10 @@ mutant(rest_motion_sign xpbi_rest ${rest} "vvec3_sub(xpbi_row_difference(a->x, a
 mutant(rest_gradient xpbi_rest ${rest} "vmat3_apply(pull, xpbi_gradient(s, row, lane))" "vmat3_apply(f, xpbi_gradient(s, row, lane))" methods/xpbi/xpbi_inelastic.c)
 mutant(rest_springs xpbi_rest ${rest} "vmat3_apply(xpbi_load_matrix(s, slice, lane, XPBI_F)," "vmat3_apply(vmat3_identity()," methods/xpbi/xpbi_hourglass.c)
 
+set(penalty methods/xpbi/xpbi_penalty_kernels.h)
+mutant(penalty_sign xpbi ${penalty} "slope = -20 * sigma" "slope = 20 * sigma" methods/xpbi/xpbi_hourglass.c)
+mutant(penalty_affine_sign xpbi ${penalty} "vreal_set((real)0.5), affine" "vreal_set((real)-0.5), affine" methods/xpbi/xpbi_hourglass.c)
+
 set(shape methods/physics/space/shape_kernels.h)
 set(shapes methods/physics/space/shape_gradients_once.c methods/physics/space/shape_making.c)
 mutant(shape_slope_sign mlsrk ${shape} "vec3_scale(-stands_for * value.slope, out.y)" "vec3_scale(stands_for * value.slope, out.y)" ${shapes})

@@ -321,7 +321,8 @@ static double control_energy(const pbd_scene *s, const formulas *f, double xi, c
                 X[k] = s->particles.positions[3 * j + k] - s->particles.positions[3 * i + k], r2 += X[k] * X[k];
             if (j == i || r2 >= h * h) continue;
             for (size_t k = 0; k < 3; k++) {
-                const double by = F[k][0] * X[0] + F[k][1] * X[1] + F[k][2] * X[2], off = by - x[3 * j + k] + x[3 * i + k];
+                const double by = F[k][0] * X[0] + F[k][1] * X[1] + F[k][2] * X[2],
+                             off = by - x[3 * j + k] + x[3 * i + k];
                 square += off * off;
             }
             sum += xi / 2 * s->material->E * s->particles.volumes[i] * s->particles.volumes[j] * 945 /

@@ -261,7 +261,8 @@ static void answers_are_compared_across_a_renamed_parameter(void **state) {
 
 static void values_keep_their_spelling_and_keys_their_order(void **state) {
     (void)state;
-    char *params = pbd_params_today("rotation", "strain_energy", "{\"a\":1e-09,\"seed\":1,\"stir\":0.10,\"t\":\"x\\\"},:\"}");
+    char *params =
+        pbd_params_today("rotation", "strain_energy", "{\"a\":1e-09,\"seed\":1,\"stir\":0.10,\"t\":\"x\\\"},:\"}");
     assert_string_equal(params, "{\"a\":1e-09,\"seed\":1,\"start_jitter\":0.10,\"t\":\"x\\\"},:\"}");
     free(params);
     params = pbd_params_today("rotation", "strain_energy", "{\"spin\":0,\"stage\":2,\"stir\":1}");

@@ -354,10 +354,15 @@ static double excursion(const char *words, double factor, int steps) {
 
 static void test_auto_step(void **unused) {
     (void)unused;
-    static const char *const words[] = {
-        "hourglass=0",   "",           "hourglass=3 radius=2.5", "hourglass=0 kernel=wendland_c2 radius=2",
-        "hourglass=0.3", "hourglass=30", "hourglass=3 kernel=spiky", "hourglass=10 control=central",
-        "hourglass=100 control=central"};
+    static const char *const words[] = {"hourglass=0",
+                                        "",
+                                        "hourglass=3 radius=2.5",
+                                        "hourglass=0 kernel=wendland_c2 radius=2",
+                                        "hourglass=0.3",
+                                        "hourglass=30",
+                                        "hourglass=3 kernel=spiky",
+                                        "hourglass=10 control=central",
+                                        "hourglass=100 control=central"};
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         const double stays = excursion(words[w], 1, 1500), leaves = excursion(words[w], 4, 400);
         print_message("    %s: %.3g m by dt=auto, %.3g m by four times that\n", words[w], stays, leaves);
@@ -419,7 +424,8 @@ static void test_zero_energy_motion(void **unused) {
 
 /* ---- What all methods share -------------------------------------------------------------------------------------- */
 
-static const char *const variants[] = {"substeps=8", "substeps=8 hourglass=0", "substeps=16 hourglass=5 kernel=wendland_c2",
+static const char *const variants[] = {"substeps=8", "substeps=8 hourglass=0",
+                                       "substeps=16 hourglass=5 kernel=wendland_c2",
                                        "substeps=8 hourglass=10 control=central"};
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -470,7 +476,8 @@ static void test_floor(void **unused) {
             lowest = fmin(lowest, x[3 * i + 2]);
             sunk = fmax(sunk, scene.particles.positions[3 * i + 2] - x[3 * i + 2]);
         }
-        /* The top of a column of this height sinks by rho g h^2/(2 E), with 0.35 of lateral strain free at the sides. */
+        /* The top of a column of this height sinks by rho g h^2/(2 E), with 0.35 of lateral strain free at the sides.
+         */
         const double by_weight = 100 * 9.81 * 0.35 * 0.35 / (2 * 1e5);
         check_near("lowest particle, m", lowest, 0, precision ? 1e-12 : 1e-6);
         check_near("speed at rest, m/s", speed, 0, precision ? 1e-6 : 1e-3);
@@ -511,7 +518,8 @@ static double metric_of_run(const char *case_name, const char *settings, const c
  * motions without control, and a helix with it. */
 static void test_bars(void **unused) {
     (void)unused;
-    check_near("tip over finite elements", metric_of_run("cantilever", "mode=dynamic damping=13", "tip_ratio"), 1, 0.02);
+    check_near("tip over finite elements", metric_of_run("cantilever", "mode=dynamic damping=13", "tip_ratio"), 1,
+               0.02);
     check_near("frequency over the slender beam's",
                metric_of_run("vibrating_bar", "cells=4 periods=3", "slender_frequency_ratio"), 0.9813, 0.02);
     check_near("damping ratio", metric_of_run("vibrating_bar", "cells=4 periods=3", "damping_ratio"), 0, 5e-4);

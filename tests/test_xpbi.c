@@ -347,9 +347,8 @@ static double spin_lost(const char *words) {
             }
         }
         for (size_t p = 0; p < n; p++)
-            about[k] += scene.particles.masses[p] *
-                        ((x[3 * p] - centre[0] / mass) * (v[3 * p + 1] - drift[1] / mass) -
-                         (x[3 * p + 1] - centre[1] / mass) * (v[3 * p] - drift[0] / mass));
+            about[k] += scene.particles.masses[p] * ((x[3 * p] - centre[0] / mass) * (v[3 * p + 1] - drift[1] / mass) -
+                                                     (x[3 * p + 1] - centre[1] / mass) * (v[3 * p] - drift[0] / mass));
         free(x);
         free(v);
         if (k == 0) check_steps(&s, 1e-3, (int)(1570 / spin));
@@ -365,8 +364,8 @@ static void test_penalty_turns_bodies(void **unused) {
     const double none = spin_lost(plain);
     const double springs = spin_lost("kernel=current xsph=0 position_correction=off hourglass_control=1");
     const double penalty = spin_lost(PENALTY "hourglass_control=1");
-    print_message("    angular momentum lost: %.3g without control, %.3g by springs, %.3g by the penalty\n", none, springs,
-                  penalty);
+    print_message("    angular momentum lost: %.3g without control, %.3g by springs, %.3g by the penalty\n", none,
+                  springs, penalty);
     check_near("springs", springs, none, 0.02);
     assert_true(fabs(penalty - none) > 10 * fabs(springs - none));
 }

@@ -1,5 +1,5 @@
-/* Former names of parameters, and parameters added since (renamed.def). They match a stored run, a run of another program and an old command line
- * with today's parameters. */
+/* Former names of parameters, and parameters added since (renamed.def). They match a stored run, a run of another
+ * program and an old command line with today's parameters. */
 #ifndef PBD_RENAMED_H
 #define PBD_RENAMED_H
 

@@ -12,13 +12,13 @@
 #include "methods/physics/space/sph_kernel.h"
 #include "methods/tlsph/tlsph_kernels.h"
 
-#define PARAMS(REAL, INTEGER, CHOICE)                                                                            \
-    REAL(hourglass, "", "0.5", 0, 1e4, 0, "coefficient of the forces that hold pairs to their separation by F")  \
-    CHOICE(control, "energy", (energy, central),                                                                 \
-           "hourglass>0: forces of an energy, or along the pair (Ganzenmueller), which have none")                \
-    CHOICE(kernel, "poly6", (poly6, cubic_spline, wendland_c2, spiky), "smoothing kernel")                       \
-    REAL(radius, "", "1.8", 1, 10, PBD_OPEN_MIN, "support of the kernel, in spacings at rest")                   \
-    INTEGER(substeps, "1", 1, 10000, "of a step")                                                                \
+#define PARAMS(REAL, INTEGER, CHOICE)                                                                                \
+    REAL(hourglass, "", "0.5", 0, 1e4, 0, "coefficient of the forces that hold pairs to their separation by F")      \
+    CHOICE(control, "energy", (energy, central),                                                                     \
+           "hourglass>0: forces of an energy, or along the pair (Ganzenmueller), which have none")                   \
+    CHOICE(kernel, "poly6", (poly6, cubic_spline, wendland_c2, spiky), "smoothing kernel")                           \
+    REAL(radius, "", "1.8", 1, 10, PBD_OPEN_MIN, "support of the kernel, in spacings at rest")                       \
+    INTEGER(substeps, "1", 1, 10000, "of a step")                                                                    \
     REAL(dt, "s", "auto", 0, 1e3, PBD_OPEN_MIN, "time step; auto: a part of what a wave takes to the next particle") \
     REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")
 PBD_SETTINGS(tlsph_settings, PARAMS)
@@ -34,7 +34,7 @@ static const double LONGEST_STEP = 1e-3; /* s, of dt=auto */
 typedef struct tlsph {
     position_solver position; /* first; rows by place of the layout */
     tlsph_settings set;
-    particle_layout layout; /* host, f64: places, neighbours, slices */
+    particle_layout layout;   /* host, f64: places, neighbours, slices */
     energy_material material; /* of the first material; all have its law and unit */
     size_t materials;
     double crossing; /* s */
@@ -172,8 +172,8 @@ static pbd_status begin(void *state, stepper *run) {
 
 static pbd_status move(void *state, stepper *run) {
     const tlsph *s = state;
-    const tlsph_finish_args args = {s->position.p, s->free, s->kick, s->position.v,
-                                    (real)exp(-s->set.damping * run->dt), 0};
+    const tlsph_finish_args args = {
+        s->position.p, s->free, s->kick, s->position.v, (real)exp(-s->set.damping * run->dt), 0};
     return PBD_RUN(run->exec, tlsph_finish, s->layout.particles, &args);
 }
 
@@ -186,8 +186,8 @@ static pbd_status record(void *state, stepper *run) {
     const double most = stable_step(s->crossing, s->set.hourglass, s->set.control);
     if (run->dt > 2 * most)
         pbd_warning(run->recorder, "elastic_cfl",
-                    "a step of %.3g s with hourglass=%g is unstable: dt=auto is %.3g s for each of the substeps", run->dt,
-                    s->set.hourglass, round_step(most));
+                    "a step of %.3g s with hourglass=%g is unstable: dt=auto is %.3g s for each of the substeps",
+                    run->dt, s->set.hourglass, round_step(most));
     return pbd_ok();
 }
 

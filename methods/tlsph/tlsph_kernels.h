@@ -64,7 +64,8 @@ PBD_BATCH_OVER(tlsph_stress, tlsph_args, first, count, 33 * sizeof(real) + 4, 25
     vstressed s = vstress(law, f);
     vadd_fibres(&s, f, &a->fibre);
     const vreal young = law.mu * (3 * law.lambda + 2 * law.mu) / (law.lambda + law.mu);
-    tlsph_store(a, TLSPH_STRESS, vmat3_scale(batch_load(a->view.volume, first, count), s.p), vreal_set(0), first, count);
+    tlsph_store(a, TLSPH_STRESS, vmat3_scale(batch_load(a->view.volume, first, count), s.p), vreal_set(0), first,
+                count);
     tlsph_store(a, TLSPH_STRETCH, f, young, first, count);
 }
 
@@ -81,8 +82,7 @@ PBD_FN vmat3 tlsph_load(const tlsph_args *a, int first_row, const uint32_t *inde
 
 /* h_ij of d = x_ij and the two eps; 0 in padding rows, where all is 0. */
 PBD_FN vvec3 tlsph_control(int central, vvec3 eps, vvec3 other, vreal young, vreal other_young, vreal spring, vvec3 d) {
-    if (!central)
-        return vvec3_scale(-spring, vvec3_add(vvec3_scale(young, eps), vvec3_scale(other_young, other)));
+    if (!central) return vvec3_scale(-spring, vvec3_add(vvec3_scale(young, eps), vvec3_scale(other_young, other)));
     const vreal square = vvec3_dot(d, d), mean = (real)0.5 * (young + other_young);
     const vreal inverse = vreal_where(square > 0, 1 / square, vreal_set(0));
     return vvec3_scale(-spring * mean * inverse * vvec3_dot(vvec3_add(eps, other), d), d);
@@ -103,9 +103,8 @@ PBD_BATCH_OVER(tlsph_force, tlsph_args, first, count, 52 * sizeof(real) + 4, 60,
         sum = vvec3_sub(sum, vmat3_apply(tlsph_load(a, TLSPH_STRESS, at, count, &none), back));
         if (!a->pair) continue;
         const real *pair = a->pair + row * 4 * PARTICLE_SLICE + lane;
-        const vvec3 rest =
-            vvec3_make(batch_load(pair, 0, PBD_BATCH), batch_load(pair, PARTICLE_SLICE, PBD_BATCH),
-                       batch_load(pair, 2 * PARTICLE_SLICE, PBD_BATCH));
+        const vvec3 rest = vvec3_make(batch_load(pair, 0, PBD_BATCH), batch_load(pair, PARTICLE_SLICE, PBD_BATCH),
+                                      batch_load(pair, 2 * PARTICLE_SLICE, PBD_BATCH));
         batch_load_rows(v->p, at, 1, count, other);
         const vvec3 d = vvec3_make(other[0] - x[0], other[1] - x[1], other[2] - x[2]);
         const vvec3 eps = vvec3_sub(vmat3_apply(stretch, rest), d);

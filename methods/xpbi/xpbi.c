@@ -55,8 +55,9 @@ static pbd_status check_rest(const xpbi *s, const pbd_scene *scene) {
                          "kernel=rest with gradient_correction=off: plain gradients of the shape at rest strain a body "
                          "that turns; set kernel=current, or gradient_correction=on");
     if (s->hourglass.hourglass_control > 0 && is_penalty(s))
-        return pbd_error(PBD_BAD_INPUT, "kernel=rest has its zero-energy motions in positions: hourglass_form=penalty, "
-                                        "on velocities, needs kernel=current");
+        return pbd_error(PBD_BAD_INPUT,
+                         "kernel=rest has its zero-energy motions in positions: hourglass_form=penalty, "
+                         "on velocities, needs kernel=current");
     if (s->set.deformation != deformation_same || s->separation.position_correction == position_correction_shift)
         return pbd_error(
             PBD_BAD_INPUT,

@@ -67,8 +67,8 @@ PBD_SETTINGS(xpbi_settings, XPBI_PARAMS)
          "pairs that are nearer when a step begins gain dt over this of what they lack; 0: all at once, as printed")
 PBD_SETTINGS(xpbi_separation_settings, XPBI_SEPARATION_PARAMS)
 
-#define XPBI_HOURGLASS_PARAMS(REAL, INTEGER, CHOICE) \
-    REAL(hourglass_control, "", "auto", 0, 100, 0,   \
+#define XPBI_HOURGLASS_PARAMS(REAL, INTEGER, CHOICE)                                                            \
+    REAL(hourglass_control, "", "auto", 0, 100, 0,                                                              \
          "elastic matter: springs against zero-energy motions, in units of E; auto: 3, and 0 with a flow rule") \
     CHOICE(hourglass_form, "springs", (springs, penalty),                                                       \
            "hourglass_control>0: springs of positions, or a penalty on velocities in units of G (arXiv "        \

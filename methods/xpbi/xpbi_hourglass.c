@@ -45,7 +45,8 @@ static pbd_status move(void *self, stepper *run) {
 
 const step_part xpbi_hourglass_part = {.begin = begin, .iterate = iterate, .move = move};
 
-/* ---- The penalty on velocities ------------------------------------------------------------------------------------ */
+/* ---- The penalty on velocities ------------------------------------------------------------------------------------
+ */
 
 /* other.body, the target of a sort, holds the gradients. */
 static xpbi_penalty_args penalty_of(const xpbi *s, const stepper *run) {

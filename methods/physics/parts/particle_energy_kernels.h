@@ -85,11 +85,12 @@ PBD_BATCH_OVER(project_particles, particle_energy_args, first, count, 18 * sizeo
     batch_store_rows(v->p, v->own + first, 1, count, own);
 }
 
-/* ---- Hourglass control: a second constraint of each particle ------------------------------------------------------- */
+/* ---- Hourglass control: a second constraint of each particle -------------------------------------------------------
+ */
 
 /* psi_i = kappa/2 sum_j w_ij |eps_ij|^2, eps_ij = F_i X_ij - x_ij, which is 0 for affine motions. Its gradients by a
- * neighbour are g_j = kappa (S_i b_ij - w_ij eps_ij) with S_i = sum_j w_ij eps_ij X_ij^T, and -sum_j g_j by the particle
- * itself. The weights are those by which F is a least-squares fit without kernel correction; then S_i is 0. */
+ * neighbour are g_j = kappa (S_i b_ij - w_ij eps_ij) with S_i = sum_j w_ij eps_ij X_ij^T, and -sum_j g_j by the
+ * particle itself. The weights are those by which F is a least-squares fit without kernel correction; then S_i is 0. */
 typedef struct particle_hourglass_args {
     particle_energy_args of; /* multiplier: of these constraints */
     const real *pair;        /* rows x 4 x PARTICLE_SLICE: X_ij, m, and w_ij, 1/m^2 */
@@ -114,8 +115,7 @@ PBD_FN particle_deviation particle_deviation_of(const particle_hourglass_args *a
                           batch_load(pair, 2 * PARTICLE_SLICE, PBD_BATCH));
     out.w = batch_load(pair, 3 * PARTICLE_SLICE, PBD_BATCH);
     out.edge = particle_edge(v->gradient, row, lane);
-    out.eps = vvec3_sub(vmat3_apply(f, out.rest),
-                        vvec3_make(out.x[0] - own[0], out.x[1] - own[1], out.x[2] - own[2]));
+    out.eps = vvec3_sub(vmat3_apply(f, out.rest), vvec3_make(out.x[0] - own[0], out.x[1] - own[1], out.x[2] - own[2]));
     return out;
 }
 
@@ -171,8 +171,8 @@ PBD_BATCH_OVER(project_hourglass, particle_hourglass_args, first, count, 18 * si
     batch_store_rows(v->p, v->own + first, 1, count, own);
 }
 
-PBD_BATCH_OVER(measure_hourglass, particle_hourglass_args, first, count, 7 * sizeof(real) + 4, 40, 11 * sizeof(real) + 4,
-               60) {
+PBD_BATCH_OVER(measure_hourglass, particle_hourglass_args, first, count, 7 * sizeof(real) + 4, 40,
+               11 * sizeof(real) + 4, 60) {
     const particle_energy_args *e = &a->of;
     vreal own[4], lambda = vreal_set(0);
     vmat3 pull;

@@ -25,7 +25,8 @@ static pbd_status take_particles(const pbd_scene *scene, particle_layout *out) {
     for (size_t i = 0; i < n; i++) {
         const uint32_t p = out->particle[i];
         memcpy(out->rest + 3 * i, scene->particles.positions + 3 * (size_t)p, 3 * sizeof(double));
-        out->volume[i] = scene->particles.volumes ? scene->particles.volumes[p] : scene->particles.masses[p] / pbd_material_of(scene, p)->density;
+        out->volume[i] = scene->particles.volumes ? scene->particles.volumes[p]
+                                                  : scene->particles.masses[p] / pbd_material_of(scene, p)->density;
         out->inverse[i] = held[p] ? 0 : 1 / scene->particles.masses[p];
         if (!(out->volume[i] > 0 && isfinite(out->volume[i])))
             return pbd_error(PBD_BAD_INPUT, "particle %u stands for a volume of %g m^3: it must be above 0", p,
@@ -346,7 +347,7 @@ static void put_pair(const particle_layout *l, const shape_args *args, particle_
     both.rest = rest;
     const shape_pair p = shape_pair_at(&both, load3(rest, 0), 1);
     const double square = vec3_dot(p.y, p.y), w = weight == PARTICLE_PAIR_VALUE ? p.w : vec3_dot(p.gradient, p.y);
-    const double entry[4] = {p.y.x, p.y.y, p.y.z, w / square};
+    const double entry[4] = {p.y.x, p.y.y, p.y.z, square > 0 ? w / square : 0};
     for (size_t e = 0; e < 4; e++) out[e * PARTICLE_SLICE] = entry[e];
 }
 
