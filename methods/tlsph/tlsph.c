@@ -270,7 +270,7 @@ const pbd_method PBD_NAME(tlsph) = {
     .bytes = sizeof(pbd_method),
     .name = "tlsph",
     .summary = "explicit total-Lagrangian SPH of elastic bodies, with hourglass control",
-    .source = "Ganzenmueller 2015 (doi 10.1016/j.cma.2014.12.005)",
+    .source = "Ganzenmueller 2015 (arXiv 1410.7221); energy form: README.md",
     .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_FIBRES | PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT |
              PBD_TAKES_MATERIALS | PBD_TAKES_ELASTICITY,
