@@ -49,10 +49,25 @@ mutant(particle_weight_sign corrected_sph ${particles} "2 * (k[3] * vvec3_dot(p.
 mutant(particle_gather_sign corrected_sph ${particles} "sum.y -= t[0][1] * b.x" "sum.y += t[0][1] * b.x" methods/physics/parts/particle_energy.c)
 mutant(particle_own_sign corrected_sph ${particles} "vvec3_scale(vreal_set(-1), particle_sum(v, first, count))" "particle_sum(v, first, count)" methods/physics/parts/particle_energy.c)
 
+mutant(particle_hourglass_sign corrected_sph ${particles} "vvec3_sub(vmat3_apply(pull, d.edge), vvec3_scale(d.w, d.eps))" "vvec3_add(vmat3_apply(pull, d.edge), vvec3_scale(d.w, d.eps))" methods/physics/parts/particle_energy.c)
+mutant(particle_hourglass_fit corrected_sph ${particles} "*pull = vmat3_add(*pull, vmat3_outer(weighted, d.rest));" "*pull = vmat3_sub(*pull, vmat3_outer(weighted, d.rest));" methods/physics/parts/particle_energy.c)
+mutant(particle_hourglass_own corrected_sph ${particles} "move_row(own, vvec3_scale(-s, sum));" "move_row(own, vvec3_scale(s, sum));" methods/physics/parts/particle_energy.c)
+set(lagrangian methods/tlsph/tlsph_kernels.h)
+mutant(lagrangian_force_sign tlsph ${lagrangian} "sum = vvec3_sub(sum, vmat3_apply(tlsph_load" "sum = vvec3_add(sum, vmat3_apply(tlsph_load")
+mutant(lagrangian_control_sign tlsph ${lagrangian} "return vvec3_scale(-spring, vvec3_add(" "return vvec3_scale(spring, vvec3_add(")
+mutant(lagrangian_central_sign tlsph ${lagrangian} "vvec3_scale(-spring * mean * inverse" "vvec3_scale(spring * mean * inverse")
+mutant(lagrangian_other_material tlsph ${lagrangian} "vvec3_scale(other_young, other)" "vvec3_scale(young, other)")
+mutant(lagrangian_middle tlsph ${lagrangian} "a->x[d] + a->half * a->v[d];" "a->x[d];")
+mutant(lagrangian_touched tlsph ${lagrangian} "a->p[at + 2] != a->free[at + 2]) return;" "a->p[at + 2] == a->free[at + 2]) return;")
+
 set(rest methods/xpbi/xpbi_rest_kernels.h)
 mutant(rest_motion_sign xpbi_rest ${rest} "vvec3_sub(xpbi_row_difference(a->x, at, x), xpbi_row_difference(a->rest, at, rest))" "vvec3_sub(xpbi_row_difference(a->rest, at, rest), xpbi_row_difference(a->x, at, x))" methods/xpbi/xpbi_inelastic.c)
 mutant(rest_gradient xpbi_rest ${rest} "vmat3_apply(pull, xpbi_gradient(s, row, lane))" "vmat3_apply(f, xpbi_gradient(s, row, lane))" methods/xpbi/xpbi_inelastic.c)
 mutant(rest_springs xpbi_rest ${rest} "vmat3_apply(xpbi_load_matrix(s, slice, lane, XPBI_F)," "vmat3_apply(vmat3_identity()," methods/xpbi/xpbi_hourglass.c)
+
+set(penalty methods/xpbi/xpbi_penalty_kernels.h)
+mutant(penalty_sign xpbi ${penalty} "slope = -20 * sigma" "slope = 20 * sigma" methods/xpbi/xpbi_hourglass.c)
+mutant(penalty_affine_sign xpbi ${penalty} "vreal_set((real)0.5), affine" "vreal_set((real)-0.5), affine" methods/xpbi/xpbi_hourglass.c)
 
 set(shape methods/physics/space/shape_kernels.h)
 set(shapes methods/physics/space/shape_gradients_once.c methods/physics/space/shape_making.c)

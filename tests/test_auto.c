@@ -38,7 +38,10 @@ static const struct {
     {"corrected_sph", "1e7", "dt=auto", 0.0017},
     {"corrected_sph", "1e7", "dt=2e-3", 0.002},
     {"mlsrk", "1e9", "substeps=1", 1.7e-4},
-    {"mpm", "1e7", "substeps=1", 1e-4}, /* half a cell of 0.4 m: 0.001724 s */
+    {"tlsph", "1e5", "substeps=1", 1e-3},    /* the longest */
+    {"tlsph", "1e7", "hourglass=0", 8.6e-4}, /* half of 0.001724 s */
+    {"tlsph", "1e7", "substeps=1", 7.4e-4},  /* over sqrt(1 + 0.7 * 0.5) */
+    {"mpm", "1e7", "substeps=1", 1e-4},      /* half a cell of 0.4 m: 0.001724 s */
     {"mpm", "1e11", "substeps=1", 1.7e-5},
     {"mpm", "1e11", "cell=1", 8.6e-6},
     {"xpbi", "1e5", "iterations=10", 1e-3}, /* implicit: within 1e-4 and 1e-3 s */

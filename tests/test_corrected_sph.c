@@ -307,17 +307,112 @@ static void test_equilibrium(void **unused) {
     free(stands);
 }
 
+/* ---- Hourglass control ------------------------------------------------------------------------------------------- */
+
+/* sum_ij xi/2 E V_i V_j |W'_ij|/|X_ij| |F_i X_ij - x_ij|^2 */
+static double control_energy(const pbd_scene *s, const formulas *f, double xi, const double *x) {
+    const double h = 2.2 * s->particles.spacing;
+    double sum = 0, F[3][3];
+    for (size_t i = 0; i < CLOUD; i++) {
+        F_of(s, f, x, i, F);
+        for (size_t j = 0; j < CLOUD; j++) {
+            double X[3], r2 = 0, square = 0;
+            for (size_t k = 0; k < 3; k++)
+                X[k] = s->particles.positions[3 * j + k] - s->particles.positions[3 * i + k], r2 += X[k] * X[k];
+            if (j == i || r2 >= h * h) continue;
+            for (size_t k = 0; k < 3; k++) {
+                const double by = F[k][0] * X[0] + F[k][1] * X[1] + F[k][2] * X[2],
+                             off = by - x[3 * j + k] + x[3 * i + k];
+                square += off * off;
+            }
+            sum += xi / 2 * s->material->E * s->particles.volumes[i] * s->particles.volumes[j] * 945 /
+                   (32 * M_PI * pow(h, 9)) * pow(h * h - r2, 2) * square;
+        }
+    }
+    return sum;
+}
+
+/* One short step from rest moves a particle by dt^2/m times the force on it; the error in dt^2 is extrapolated away. */
+static void forces_by(const pbd_scene *scene, const char *words, double *out) {
+    double *x[2];
+    for (int k = 0; k < 2; k++) {
+        const double dt = 1e-4 / (1 << k);
+        x[k] = march("corrected_sph", PBD_PRECISION_F64, 1, scene, words, dt, 1);
+        for (size_t i = 0; i < 3 * CLOUD; i++)
+            x[k][i] = (x[k][i] - scene->particles.start[i]) * scene->particles.masses[i / 3] / (dt * dt);
+    }
+    for (size_t i = 0; i < 3 * CLOUD; i++) out[i] = (4 * x[1][i] - x[0][i]) / 3;
+    free(x[0]);
+    free(x[1]);
+}
+
+/* With kernel correction F is no least-squares fit, and the derivative of F has its part in the gradient. */
+static void test_control_is_a_gradient(void **unused) {
+    (void)unused;
+    for (int corrected = 0; corrected < 2; corrected++) {
+        pbd_scene scene;
+        char words[300];
+        double got[3 * CLOUD], x[3 * CLOUD], worst = 0, most = 0, momentum[3 * CLOUD];
+        make_cloud(&scene, 0.2);
+        scene.material->law = "stvk";
+        formulas *f = formulas_for(&scene, corrected ? 3 : 2);
+        words_of(f, "iterations=1 hourglass=2", words);
+        forces_by(&scene, words, got);
+        memcpy(x, scene.particles.start, sizeof x);
+        for (size_t k = 1; k < 3 * CLOUD; k += 5) {
+            const double eps = 1e-6, kept = x[k];
+            x[k] = kept + eps;
+            const double up = energy_of(&scene, f, x) + control_energy(&scene, f, 2, x);
+            x[k] = kept - eps;
+            const double wanted = -(up - energy_of(&scene, f, x) - control_energy(&scene, f, 2, x)) / (2 * eps);
+            x[k] = kept;
+            worst = fmax(worst, fabs(got[k] - wanted));
+            most = fmax(most, fabs(wanted));
+        }
+        check_near(words, worst / most, 0, 1e-6);
+        for (size_t k = 0; k < 3 * CLOUD; k++)
+            momentum[k] = scene.particles.start[k] + 1e-6 * got[k] / scene.particles.masses[k / 3];
+        check_near("angular impulse of all forces, relative", impulse_of(&scene, momentum).angular, 0, 1e-6);
+        double *moved = march("corrected_sph", PBD_PRECISION_F64, 1, &scene, words, 0.01, 5);
+        check_near("linear impulse of five steps, relative", impulse_of(&scene, moved).linear, 0, 1e-12);
+        free(moved);
+        free(f);
+        pbd_scene_free(&scene);
+    }
+}
+
+static void test_control_of_affine_motion(void **unused) {
+    (void)unused;
+    static const double map[3][3] = {{0.5, 0.48, -0.7}, {-0.9, 0.7, 0.1}, {0.48, 0.64, 0.6}};
+    pbd_scene scene;
+    double plain[3 * CLOUD], held[3 * CLOUD], most = 0;
+    make_cloud(&scene, 0);
+    for (size_t k = 0; k < 3 * CLOUD; k++) {
+        const double *x = scene.particles.positions + k / 3 * 3, *row = map[k % 3];
+        scene.particles.start[k] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2];
+    }
+    forces_by(&scene, "iterations=1", plain);
+    forces_by(&scene, "iterations=1 hourglass=2", held);
+    for (size_t k = 0; k < 3 * CLOUD; k++) most = fmax(most, fabs(plain[k]));
+    check_near("control of an affine motion, over the forces", largest_difference(plain, held, CLOUD) / most, 0, 1e-6);
+    expect_refused("corrected_sph", &scene, "hourglass=1 gradient_correction=off", PBD_NOT_SUPPORTED,
+                   "an F that is exact for affine motions");
+    pbd_scene_free(&scene);
+}
+
 /* ---- What all methods share -------------------------------------------------------------------------------------- */
 
 static const char *const variants[] = {
     "iterations=3 solver=jacobi", "iterations=3 solver=coloured_gs",
     "iterations=3 solver=jacobi constraint=xpbd kernel=wendland_c2",
-    "iterations=2 solver=jacobi constraint=pbd gradient_correction=off form=displacement"};
+    "iterations=2 solver=jacobi constraint=pbd gradient_correction=off form=displacement",
+    "iterations=3 solver=coloured_gs hourglass=1"};
 
 static void test_rotation(void **unused) {
     (void)unused;
     expect_rotation_invariance("corrected_sph", "iterations=4 solver=jacobi", true);
     expect_rotation_invariance("corrected_sph", "iterations=4 solver=coloured_gs", false);
+    expect_rotation_invariance("corrected_sph", "iterations=4 solver=coloured_gs hourglass=1", false);
 }
 static void test_units_do_not_matter(void **unused) {
     (void)unused;
@@ -325,6 +420,7 @@ static void test_units_do_not_matter(void **unused) {
     expect_units_do_not_matter("corrected_sph", variants[0]);
     expect_units_do_not_matter("corrected_sph", variants[1]);
     expect_units_do_not_matter("corrected_sph", variants[3]);
+    expect_units_do_not_matter("corrected_sph", variants[4]);
 }
 static void test_threads(void **unused) {
     (void)unused;
@@ -427,6 +523,8 @@ int main(void) {
         cmocka_unit_test(test_moves_and_impulses),
         cmocka_unit_test(test_jacobi_does_not_overshoot),
         cmocka_unit_test(test_equilibrium),
+        cmocka_unit_test(test_control_is_a_gradient),
+        cmocka_unit_test(test_control_of_affine_motion),
         cmocka_unit_test(test_rotation),
         cmocka_unit_test(test_units_do_not_matter),
         cmocka_unit_test(test_threads),

@@ -23,6 +23,8 @@ static const struct device_step {
     {"corrected_sph", "uniaxial", "cells=2 mode=dynamic stretch=1.1", "solver=jacobi", 0, 0, true},
     {"corrected_sph", "uniaxial", "cells=2 mode=dynamic stretch=1.1", "solver=coloured_gs", 0, 0, true},
     {"mlsrk", "uniaxial", "cells=2 mode=dynamic stretch=1.1", "solver=jacobi", 0, 0, true},
+    {"corrected_sph", "uniaxial", "cells=2 mode=dynamic stretch=1.1", "hourglass=1", 0, 0, true},
+    {"tlsph", "uniaxial", "cells=2 mode=dynamic stretch=1.1", "", 0, 0, true},
     {"xpbd_cloth", "hanging_sheet", "cells=4 material=stvk", "", 0, 0, true},
     {"pbf", "dam_break", "cells=4", "", 4, 0, false},
     {"gissler_snow", "sand_column", "particles=300 flow=snow", "", 60, 1, false},

@@ -13,18 +13,37 @@ typedef struct renaming {
 
 static const renaming renamings[] = {
 #define RENAMED(OWNER, FORMER, TODAY) {#OWNER, #FORMER, #TODAY},
+#define ADDED(OWNER, NAME, VALUE)
 #include "harness/catalog/renamed.def"
 #undef RENAMED
+#undef ADDED
 };
 enum { RENAMINGS = sizeof renamings / sizeof *renamings };
 
+static const struct {
+    const char *owner, *name, *value;
+} additions[] = {
+#define RENAMED(OWNER, FORMER, TODAY)
+#define ADDED(OWNER, NAME, VALUE) {#OWNER, #NAME, VALUE},
+#include "harness/catalog/renamed.def"
+#undef RENAMED
+#undef ADDED
+};
+enum { ADDITIONS = sizeof additions / sizeof *additions };
+
+static bool is_owner(const char *owner, const char *case_name, const char *method) {
+    return strcmp(owner, case_name) == 0 || strcmp(owner, method) == 0;
+}
+
 static bool owns(const renaming *r, const char *case_name, const char *method) {
-    return strcmp(r->owner, case_name) == 0 || strcmp(r->owner, method) == 0;
+    return is_owner(r->owner, case_name, method);
 }
 
 bool pbd_has_renamed(const char *case_name, const char *method) {
     for (size_t i = 0; i < RENAMINGS; i++)
         if (owns(&renamings[i], case_name, method)) return true;
+    for (size_t i = 0; i < ADDITIONS; i++)
+        if (is_owner(additions[i].owner, case_name, method)) return true;
     return false;
 }
 
@@ -94,11 +113,21 @@ static char *write_members(const member *item, size_t count) {
     return NULL;
 }
 
+/* Adds what the members lack of what was added since; returns their new number. */
+static size_t add_members(const char *case_name, const char *method, member *item, size_t count) {
+    for (size_t i = 0; i < ADDITIONS; i++) {
+        bool there = !is_owner(additions[i].owner, case_name, method);
+        for (size_t k = 0; k < count && !there; k++) there = strcmp(item[k].key, additions[i].name) == 0;
+        if (!there) item[count++] = (member){additions[i].name, additions[i].value, strlen(additions[i].value)};
+    }
+    return count;
+}
+
 char *pbd_params_today(const char *case_name, const char *method, const char *params) {
     if (!pbd_has_renamed(case_name, method)) return strdup(params);
     pbd_arena a PBD_ARENA;
     char *copy = pbd_new_text(&a, params);
-    member *item = pbd_new(&a, member, count_of(params, ':'));
+    member *item = pbd_new(&a, member, count_of(params, ':') + ADDITIONS);
     if (!copy || !item) return NULL;
     const size_t count = read_members(copy, item);
     bool renamed = false;
@@ -107,6 +136,7 @@ char *pbd_params_today(const char *case_name, const char *method, const char *pa
         renamed = renamed || today;
         if (today) item[i].key = today;
     }
-    if (count > 0) qsort(item, count, sizeof *item, by_key);
-    return renamed ? write_members(item, count) : strdup(params);
+    const size_t all = count > 0 ? add_members(case_name, method, item, count) : 0;
+    if (all > 0) qsort(item, all, sizeof *item, by_key);
+    return renamed || all > count ? write_members(item, all) : strdup(params);
 }

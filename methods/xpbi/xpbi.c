@@ -16,10 +16,13 @@
 static const pbd_param params[] = {PBD_ROWS(XPBI_PARAMS) PBD_ROWS(XPBI_SEPARATION_PARAMS)
                                        PBD_ROWS(XPBI_HOURGLASS_PARAMS) PBD_ROWS(XPBI_FLUID_PARAMS){0}};
 
+static bool is_penalty(const xpbi *s) { return s->hourglass.hourglass_form == hourglass_form_penalty; }
+
 /* In the order of an iteration. */
 static void add_parts(xpbi *s, const pbd_scene *scene) {
     stepper_add(&s->run, &xpbi_inelastic_part, s);
-    if (s->hourglass.hourglass_control > 0) stepper_add(&s->run, &xpbi_hourglass_part, s);
+    if (s->hourglass.hourglass_control > 0)
+        stepper_add(&s->run, is_penalty(s) ? &xpbi_penalty_part : &xpbi_hourglass_part, s);
     if (pbd_holds(scene, PBD_FLUID)) stepper_add(&s->run, &fluid_part, &s->fluid);
     if (s->separation.position_correction != position_correction_off) stepper_add(&s->run, &xpbi_separation_part, s);
     if (s->run.colliders.count > 0) stepper_add(&s->run, &xpbi_walls_part, s);
@@ -51,6 +54,10 @@ static pbd_status check_rest(const xpbi *s, const pbd_scene *scene) {
         return pbd_error(PBD_BAD_INPUT,
                          "kernel=rest with gradient_correction=off: plain gradients of the shape at rest strain a body "
                          "that turns; set kernel=current, or gradient_correction=on");
+    if (s->hourglass.hourglass_control > 0 && is_penalty(s))
+        return pbd_error(PBD_BAD_INPUT,
+                         "kernel=rest has its zero-energy motions in positions: hourglass_form=penalty, "
+                         "on velocities, needs kernel=current");
     if (s->set.deformation != deformation_same || s->separation.position_correction == position_correction_shift)
         return pbd_error(
             PBD_BAD_INPUT,
@@ -63,7 +70,8 @@ static pbd_status check_rest(const xpbi *s, const pbd_scene *scene) {
 static bool may_rest(const pbd_scene *scene, const pbd_values *values) {
     return scene->particles.bodies <= 1 && xpbi_settings_read(values).gradient_correction == gradient_correction_on &&
            xpbi_settings_read(values).deformation == deformation_same &&
-           xpbi_separation_settings_read(values).position_correction != position_correction_shift;
+           xpbi_separation_settings_read(values).position_correction != position_correction_shift &&
+           xpbi_hourglass_settings_read(values).hourglass_form != hourglass_form_penalty;
 }
 
 /* What flows: the paper's values. Elastic matter: no smoothing, which damps it, and what holds bars (README.md). Its
@@ -214,7 +222,7 @@ static pbd_status create_layout(xpbi *s) {
     xpbi_slices *slices = &s->layout.slices;
     slices->entries = s->form == XPBI_STRESS ? XPBI_STRESS_ENTRIES : XPBI_ENTRIES;
     s->layout.padding = s->particles;
-    if (!(s->hourglass.hourglass_control > 0)) return pbd_ok();
+    if (!(s->hourglass.hourglass_control > 0) || is_penalty(s)) return pbd_ok();
     slices->hourglass = slices->entries;
     slices->entries += HOURGLASS_ENTRIES;
     return pbd_ok();

@@ -2,7 +2,7 @@
  * xpbi.c:
  *
  *     inelastic   sort and neighbours, gradients, loads; the constraints; XSPH; F, the rule's state and positions
- *     hourglass   springs against zero-energy motions
+ *     hourglass   springs, or a penalty, against zero-energy motions
  *     fluid       liquid (parts/fluid.h)
  *     separation  position correction
  *     walls       colliders
@@ -19,8 +19,8 @@
 #include "methods/xpbi/xpbi_layout.h"
 
 PBD_PRECISE(xpbi_allocate_particles, xpbi_start, xpbi_watch_residual, xpbi_blocks_of, xpbi_slots_of,
-            xpbi_find_rest_density, xpbi_collide_rows, xpbi_inelastic_part, xpbi_hourglass_part, xpbi_separation_part,
-            xpbi_walls_part)
+            xpbi_find_rest_density, xpbi_collide_rows, xpbi_inelastic_part, xpbi_hourglass_part, xpbi_penalty_part,
+            xpbi_separation_part, xpbi_walls_part)
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
@@ -67,9 +67,12 @@ PBD_SETTINGS(xpbi_settings, XPBI_PARAMS)
          "pairs that are nearer when a step begins gain dt over this of what they lack; 0: all at once, as printed")
 PBD_SETTINGS(xpbi_separation_settings, XPBI_SEPARATION_PARAMS)
 
-#define XPBI_HOURGLASS_PARAMS(REAL, INTEGER, CHOICE) \
-    REAL(hourglass_control, "", "auto", 0, 100, 0,   \
-         "elastic matter: springs against zero-energy motions, in units of E; auto: 3, and 0 with a flow rule")
+#define XPBI_HOURGLASS_PARAMS(REAL, INTEGER, CHOICE)                                                            \
+    REAL(hourglass_control, "", "auto", 0, 100, 0,                                                              \
+         "elastic matter: springs against zero-energy motions, in units of E; auto: 3, and 0 with a flow rule") \
+    CHOICE(hourglass_form, "springs", (springs, penalty),                                                       \
+           "hourglass_control>0: springs of positions, or a penalty on velocities in units of G (arXiv "        \
+           "2409.11474; kernel=current)")
 PBD_SETTINGS(xpbi_hourglass_settings, XPBI_HOURGLASS_PARAMS)
 
 #define XPBI_FLUID_PARAMS(REAL, INTEGER, CHOICE)                                                 \
@@ -120,7 +123,8 @@ typedef struct xpbi {
 } xpbi;
 
 /* Their `self` is the xpbi. */
-extern const step_part xpbi_inelastic_part, xpbi_hourglass_part, xpbi_separation_part, xpbi_walls_part;
+extern const step_part xpbi_inelastic_part, xpbi_hourglass_part, xpbi_penalty_part, xpbi_separation_part,
+    xpbi_walls_part;
 
 size_t xpbi_blocks_of(size_t count);
 size_t xpbi_slots_of(const xpbi *s);

@@ -4,6 +4,7 @@
 
 #include "methods/xpbi/xpbi_constraint_kernels.h"
 #include "methods/xpbi/xpbi_hourglass_kernels.h"
+#include "methods/xpbi/xpbi_penalty_kernels.h"
 #include "methods/xpbi/xpbi_rest_kernels.h"
 #include "methods/xpbi/xpbi_separation_kernels.h"
 #include "methods/xpbi/xpbi_tile_kernels.h"

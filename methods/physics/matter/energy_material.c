@@ -16,6 +16,7 @@ pbd_status energy_material_make(const pbd_material *m, energy_settings set, int 
         return pbd_error(PBD_NOT_SUPPORTED, "a strain energy needs elastic matter, but this scene has E=%g Pa", m->E);
     if (m->nu >= 0.5) return pbd_error(PBD_BAD_INPUT, "nu=%g must be below 0.5", m->nu);
     const pbd_join join = (pbd_join)set.join;
+    out->E = m->E;
     out->unit = ldexp(1, ilogb(m->E));
     out->law = hyperelastic_make(law, join, m->E / out->unit, m->nu,
                                  set.threshold > 0 ? set.threshold : hyperelastic_threshold(law, join));

@@ -29,6 +29,7 @@ PBD_SETTINGS(energy_settings, ENERGY_PARAMS)
 
 typedef struct energy_material {
     hyperelastic law;    /* moduli in units of `unit` */
+    double E;            /* Pa */
     double unit;         /* Pa, a power of two near E */
     fibre_set fibre;     /* stiffnesses in units of `unit` */
     int form;            /* ENERGY_PBD... */

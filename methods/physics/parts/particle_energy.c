@@ -25,13 +25,15 @@ typedef struct particle_energy {
     particle_cuts cuts;
     uint32_t *full; /* places: neighbours at the start; NULL without blades */
     bool jacobi;
-    double share;   /* Jacobi */
-    double spacing; /* m */
+    double share;     /* Jacobi */
+    double spacing;   /* m */
+    double hourglass; /* kappa over E; 0: no such constraints */
     /* Device, by place: written by measure_particles. */
     real *gradient_at, *density_at, *idle_at;
     /* Device, by slot. */
     particle_view view;
     real *multiplier, *plastic;
+    real *pair, *held; /* particle_hourglass_args; their multipliers */
 } particle_energy;
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
@@ -51,6 +53,8 @@ static size_t slot_arrays(const particle_energy *s, device_array *row) {
                                  DEVICE_ARRAY(v->volume, n),
                                  DEVICE_ARRAY(v->impulse, s->jacobi ? 12 * n : 0),
                                  DEVICE_ARRAY(s->multiplier, s->material.form != ENERGY_PBD ? n : 0),
+                                 DEVICE_ARRAY(s->pair, s->hourglass > 0 ? entries / 3 * 4 : 0),
+                                 DEVICE_ARRAY(s->held, s->hourglass > 0 && s->material.form != ENERGY_PBD ? n : 0),
                                  DEVICE_SAVED(s->plastic, s->material.yield > 0 ? PLASTIC_ENTRIES * n : 0)};
     return DEVICE_ROWS(row, rows);
 }
@@ -83,6 +87,15 @@ static pbd_status upload_reals(pbd_exec *exec, const double *host, size_t count,
     return pbd_upload(exec, device, rounded, count * sizeof *rounded);
 }
 
+static pbd_status upload_pairs(const particle_energy *s) {
+    const size_t count = 4 * s->layout.rows * PARTICLE_SLICE;
+    pbd_arena a PBD_ARENA;
+    double *pair = pbd_new(&a, double, count);
+    PBD_TRY(pbd_arena_check(&a));
+    particle_layout_pairs(&s->layout, &s->shape, PARTICLE_PAIR_SLOPE, pair);
+    return upload_reals(s->position.run.exec, pair, count, s->pair);
+}
+
 /* Uploads the layout's constraints. */
 static pbd_status upload_slots(particle_energy *s) {
     const particle_layout *l = &s->layout;
@@ -96,7 +109,7 @@ static pbd_status upload_slots(particle_energy *s) {
         PBD_TRY(pbd_upload(s->position.run.exec, *row[k].at, number[k], row[k].count * row[k].size));
     for (size_t k = 0; k < 6; k++)
         PBD_TRY(upload_reals(s->position.run.exec, value[k], row[3 + k].count, *row[3 + k].at));
-    return pbd_ok();
+    return s->pair ? upload_pairs(s) : pbd_ok();
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
@@ -125,6 +138,15 @@ static particle_energy_args particle_args_from(const particle_energy *s, size_t 
                                   .form = s->material.form};
 }
 
+static particle_hourglass_args hourglass_args_from(const particle_energy *s, size_t slot) {
+    particle_hourglass_args args = {.of = particle_args_from(s, slot),
+                                    .pair = s->pair,
+                                    .residual = s->idle_at,
+                                    .stiffness = (real)(s->hourglass * s->material.E / s->material.unit)};
+    args.of.multiplier = s->held ? s->held + slot : NULL;
+    return args;
+}
+
 static pbd_status sweep_jacobi(particle_energy *s) {
     const particle_energy_args args = particle_args_from(s, 0);
     const stepper *run = &s->position.run;
@@ -140,6 +162,10 @@ static pbd_status sweep_coloured(particle_energy *s) {
         const particle_energy_args args = particle_args_from(s, l->colour_slot[c]);
         PBD_TRY(
             PBD_RUN(s->position.run.exec, project_particles, l->colour_count[c], particle_layout_work(l, c), &args));
+        if (!s->pair) continue;
+        const particle_hourglass_args held = hourglass_args_from(s, l->colour_slot[c]);
+        PBD_TRY(
+            PBD_RUN(s->position.run.exec, project_hourglass, l->colour_count[c], particle_layout_work(l, c), &held));
     }
     return pbd_ok();
 }
@@ -153,8 +179,9 @@ static pbd_status sweep(void *state, stepper *run) {
 
 static pbd_status begin(void *state, stepper *run) {
     const particle_energy *s = state;
-    const clear_args clear = {s->multiplier};
-    return s->multiplier ? PBD_RUN(run->exec, clear_reals, s->layout.slots, &clear) : pbd_ok();
+    const clear_args clear = {s->multiplier}, held = {s->held};
+    if (s->multiplier) PBD_TRY(PBD_RUN(run->exec, clear_reals, s->layout.slots, &clear));
+    return s->held ? PBD_RUN(run->exec, clear_reals, s->layout.slots, &held) : pbd_ok();
 }
 
 static pbd_status end(void *state, stepper *run) {
@@ -186,22 +213,35 @@ static pbd_status look(const particle_energy *s, real *rows) {
     return pbd_ok();
 }
 
+/* Adds the squares of idle_at. */
+static pbd_status add_squares(const particle_energy *s, double *sum) {
+    const size_t n = s->layout.particles;
+    pbd_arena a PBD_ARENA;
+    real *left = pbd_new(&a, real, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_download(s->position.run.exec, left, s->idle_at, n * sizeof *left));
+    for (size_t i = 0; i < n; i++) *sum += (double)left[i] * (double)left[i];
+    return pbd_ok();
+}
+
 static pbd_status residual(void *state, stepper *run, step_residual *out) {
     const particle_energy *s = state;
     const size_t n = s->layout.particles;
     const double strain = position_strain_rounding(&s->position, s->spacing);
     *out = (step_residual){.rounding = sqrt((double)n) * energy_rounding(&s->material, strain)};
-    pbd_arena a PBD_ARENA;
-    real *left = pbd_new(&a, real, n);
-    PBD_TRY(pbd_arena_check(&a));
     for (int c = 0; c < s->layout.colours; c++) {
         const particle_measure_args args = {.energy = particle_args_from(s, s->layout.colour_slot[c]),
                                             .idle = s->idle_at};
         PBD_TRY(PBD_RUN(run->exec, measure_particle_residuals, s->layout.colour_count[c],
                         particle_layout_work(&s->layout, c), &args));
     }
-    PBD_TRY(pbd_download(run->exec, left, s->idle_at, n * sizeof *left));
-    for (size_t i = 0; i < n; i++) out->norm += (double)left[i] * (double)left[i];
+    PBD_TRY(add_squares(s, &out->norm));
+    for (int c = 0; c < s->layout.colours && s->pair; c++) {
+        const particle_hourglass_args held = hourglass_args_from(s, s->layout.colour_slot[c]);
+        PBD_TRY(PBD_RUN(run->exec, measure_hourglass, s->layout.colour_count[c], particle_layout_work(&s->layout, c),
+                        &held));
+    }
+    if (s->pair) PBD_TRY(add_squares(s, &out->norm));
     out->norm = sqrt(out->norm);
     return pbd_ok();
 }
@@ -417,6 +457,12 @@ pbd_status particle_energy_create(const char *method, shape_choice shape, const 
     s->shape.kernel = set.kernel;
     s->shape.radius = set.radius * scene->particles.spacing;
     s->shape.displacement = set.form == form_displacement;
+    s->hourglass = s->jacobi ? 0 : set.hourglass;
+    if (s->hourglass > 0 && !shape.gradient_correction && !shape.linear)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "hourglass=%g needs an F that is exact for affine motions: set gradient_correction=on, or "
+                         "basis=linear of mlsrk",
+                         s->hourglass);
     PBD_TRY(energy_material_make(scene->material, energy_settings_read(values), set.constraint, false, &s->material));
     PBD_TRY(particle_layout_make(scene, &s->shape, s->jacobi, &s->layout));
     s->share = s->jacobi ? set.relaxation / s->layout.largest : 1;

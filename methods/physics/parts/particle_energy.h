@@ -25,6 +25,8 @@ PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_rea
          "solver=jacobi: factor of the share of a step at which sums of constraints cannot overshoot; stable below " \
          "2")                                                                                                        \
     INTEGER(kernel_runs, "0", 0, 1000000, "repeats the computation of kernels this many times, to time it")          \
+    REAL(hourglass, "", "0", 0, 1e4, 0,                                                                              \
+         "solver=coloured_gs: energy against pairs that are not where F puts them, over E; 0: none")                 \
     CHOICE(kernel, "poly6", (poly6, cubic_spline, wendland_c2, spiky), "smoothing kernel")                           \
     REAL(radius, "", "1.8", 1, 10, PBD_OPEN_MIN, "support of the kernel, in spacings at rest")
 #define PARTICLE_ENERGY_ROWS PBD_ROWS(PARTICLE_ENERGY_PARAMS) PBD_ROWS(ENERGY_PARAMS) PBD_ROWS(CONTACT_PARAMS)

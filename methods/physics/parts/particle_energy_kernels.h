@@ -7,34 +7,14 @@
  *
  *     Q_i = sum_j w_j |P b_ij|^2 + w_i |P B_i|^2 = tr(P K_i P^T),   K_i = sum_j w_j b_ij b_ij^T + w_i B_i B_i^T
  *
- * A projection thus visits its neighbours only twice: once for F, once to move them.
- *
- * Constraints are stored in slices of PARTICLE_SLICE: row r of a slice has the r-th neighbour of each, so that
- * gradients are contiguous vector loads on a CPU and coalesced on a GPU. Short lists are padded with the particle
- * itself and b = 0. */
+ * A projection thus visits its neighbours only twice: once for F, once to move them. Constraints are stored in the
+ * slices of particle_view.h. */
 #ifndef PBD_PARTICLE_ENERGY_KERNELS_H
 #define PBD_PARTICLE_ENERGY_KERNELS_H
 
 #include "methods/physics/device/particle_kernels.h"
 #include "methods/physics/matter/energy_constraint.h"
-#include "methods/physics/space/particle_slice.h"
-
-/* Constraints from the first one of a slice on; rows of slices are counted from the start of the arrays. In arrays of
- * several reals per constraint, entry e is at [e * stride]. */
-typedef struct particle_view {
-    const uint32_t *slice;     /* first row of each slice; one more at the end */
-    const uint32_t *neighbour; /* rows x PARTICLE_SLICE */
-    const real *gradient;      /* rows x 3 x PARTICLE_SLICE: b_ij */
-    const real *reverse;       /* Jacobi: the same of b_ji */
-    const uint32_t *own;       /* particle of each constraint */
-    const real *sum;           /* 3: B_i */
-    const real *weight;        /* 6: K_i, xx yy zz xy yz zx */
-    const real *offset;        /* 9, row by row: D_i; NULL: zero */
-    const real *volume;        /* m^3 */
-    real *p;                   /* rows of 4 */
-    real *impulse;             /* Jacobi: 3 rows of 4 by constraint, the columns of s P */
-    size_t stride;
-} particle_view;
+#include "methods/physics/parts/particle_view.h"
 
 typedef struct particle_energy_args {
     particle_view view;
@@ -47,48 +27,12 @@ typedef struct particle_energy_args {
     int form, spare[3];  /* no padding at the end: exec.h, repeats */
 } particle_energy_args;
 
-PBD_FN vreal particle_entry(const particle_view *v, const real *array, int entry, size_t first, int count) {
-    return batch_load(array + (size_t)entry * v->stride, first, count);
-}
-
-PBD_FN vvec3 particle_edge(const real *gradient, size_t row, size_t lane) {
-    const real *at = gradient + row * 3 * PARTICLE_SLICE + lane;
-    return vvec3_make(batch_load(at, 0, PBD_BATCH), batch_load(at, PARTICLE_SLICE, PBD_BATCH),
-                      batch_load(at, 2 * PARTICLE_SLICE, PBD_BATCH));
-}
-
-/* F of `count` constraints, and the rows of their own particles. */
-PBD_FN vmat3 particle_deformation_gradient(const particle_view *v, size_t first, int count, vreal own[4]) {
-    const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
-    const uint32_t end = v->slice[slice + 1];
-    vmat3 f = vmat3_scale(vreal_set(0), vmat3_identity());
-    batch_load_rows(v->p, v->own + first, 1, count, own);
-    for (size_t row = v->slice[slice]; row < end; row++) {
-        vreal x[4];
-        batch_load_rows(v->p, v->neighbour + row * PARTICLE_SLICE + lane, 1, count, x);
-        const vvec3 d = vvec3_make(x[0] - own[0], x[1] - own[1], x[2] - own[2]);
-        f = vmat3_add(f, vmat3_outer(d, particle_edge(v->gradient, row, lane)));
-    }
-    if (v->offset) {
-        vreal o[9];
-        for (int e = 0; e < 9; e++) o[e] = particle_entry(v, v->offset, e, first, count);
-        f = vmat3_add(
-            f, vmat3_make(vvec3_make(o[0], o[3], o[6]), vvec3_make(o[1], o[4], o[7]), vvec3_make(o[2], o[5], o[8])));
-    }
-    return f;
-}
-
 /* tr(P K P^T), by the columns of P. */
 PBD_FN vreal particle_weight(const particle_view *v, vmat3 p, size_t first, int count) {
     vreal k[6];
     for (int e = 0; e < 6; e++) k[e] = particle_entry(v, v->weight, e, first, count);
     return k[0] * vvec3_dot(p.x, p.x) + k[1] * vvec3_dot(p.y, p.y) + k[2] * vvec3_dot(p.z, p.z) +
            2 * (k[3] * vvec3_dot(p.x, p.y) + k[4] * vvec3_dot(p.y, p.z) + k[5] * vvec3_dot(p.z, p.x));
-}
-
-PBD_FN vvec3 particle_sum(const particle_view *v, size_t first, int count) {
-    return vvec3_make(particle_entry(v, v->sum, 0, first, count), particle_entry(v, v->sum, 1, first, count),
-                      particle_entry(v, v->sum, 2, first, count));
 }
 
 PBD_FN vstressed particle_stress(const particle_energy_args *a, vmat3 f, size_t first, int count) {
@@ -139,6 +83,106 @@ PBD_BATCH_OVER(project_particles, particle_energy_args, first, count, 18 * sizeo
     /* Last, since padding rows are the particle's own. */
     move_row(own, vmat3_apply(step, vvec3_scale(vreal_set(-1), particle_sum(v, first, count))));
     batch_store_rows(v->p, v->own + first, 1, count, own);
+}
+
+/* ---- Hourglass control: a second constraint of each particle -------------------------------------------------------
+ */
+
+/* psi_i = kappa/2 sum_j w_ij |eps_ij|^2, eps_ij = F_i X_ij - x_ij, which is 0 for affine motions. Its gradients by a
+ * neighbour are g_j = kappa (S_i b_ij - w_ij eps_ij) with S_i = sum_j w_ij eps_ij X_ij^T, and -sum_j g_j by the
+ * particle itself. The weights are those by which F is a least-squares fit without kernel correction; then S_i is 0. */
+typedef struct particle_hourglass_args {
+    particle_energy_args of; /* multiplier: of these constraints */
+    const real *pair;        /* rows x 4 x PARTICLE_SLICE: X_ij, m, and w_ij, 1/m^2 */
+    real *residual;          /* of measure_hourglass: by particle */
+    real stiffness, none;    /* kappa, in units of `unit`; 0 */
+} particle_hourglass_args;
+
+typedef struct particle_deviation {
+    vvec3 eps, edge; /* edge: b_ij */
+    vreal w;
+    vreal x[4]; /* the neighbour's row */
+    vvec3 rest;
+} particle_deviation;
+
+PBD_FN particle_deviation particle_deviation_of(const particle_hourglass_args *a, vmat3 f, const vreal own[4],
+                                                size_t row, size_t lane, int count) {
+    const particle_view *v = &a->of.view;
+    const real *pair = a->pair + row * 4 * PARTICLE_SLICE + lane;
+    particle_deviation out;
+    batch_load_rows(v->p, v->neighbour + row * PARTICLE_SLICE + lane, 1, count, out.x);
+    out.rest = vvec3_make(batch_load(pair, 0, PBD_BATCH), batch_load(pair, PARTICLE_SLICE, PBD_BATCH),
+                          batch_load(pair, 2 * PARTICLE_SLICE, PBD_BATCH));
+    out.w = batch_load(pair, 3 * PARTICLE_SLICE, PBD_BATCH);
+    out.edge = particle_edge(v->gradient, row, lane);
+    out.eps = vvec3_sub(vmat3_apply(f, out.rest), vvec3_make(out.x[0] - own[0], out.x[1] - own[1], out.x[2] - own[2]));
+    return out;
+}
+
+/* psi_i/kappa, and S_i. */
+PBD_FN vreal particle_hourglass_energy(const particle_hourglass_args *a, vmat3 f, const vreal own[4], size_t first,
+                                       int count, vmat3 *pull) {
+    const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
+    const uint32_t end = a->of.view.slice[slice + 1];
+    vreal twice = vreal_set(0);
+    *pull = vmat3_scale(vreal_set(0), vmat3_identity());
+    for (size_t row = a->of.view.slice[slice]; row < end; row++) {
+        const particle_deviation d = particle_deviation_of(a, f, own, row, lane, count);
+        const vvec3 weighted = vvec3_scale(d.w, d.eps);
+        twice += vvec3_dot(weighted, d.eps);
+        *pull = vmat3_add(*pull, vmat3_outer(weighted, d.rest));
+    }
+    return (real)0.5 * twice;
+}
+
+PBD_FN vvec3 particle_hourglass_gradient(vmat3 pull, particle_deviation d) {
+    return vvec3_sub(vmat3_apply(pull, d.edge), vvec3_scale(d.w, d.eps));
+}
+
+/* After project_particles of the same colour. */
+PBD_BATCH_OVER(project_hourglass, particle_hourglass_args, first, count, 18 * sizeof(real) + 4, 60,
+               15 * sizeof(real) + 4, 160) {
+    const particle_energy_args *e = &a->of;
+    const particle_view *v = &e->view;
+    const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
+    const uint32_t end = v->slice[slice + 1];
+    vreal own[4], lambda = vreal_set(0), multiplier = lambda, q = lambda;
+    vmat3 pull;
+    vvec3 sum = vvec3_make(q, q, q);
+    const vmat3 f = particle_deformation_gradient(v, first, count, own);
+    const vreal k = vreal_set(a->stiffness), psi = k * particle_hourglass_energy(a, f, own, first, count, &pull);
+    for (size_t row = v->slice[slice]; row < end; row++) {
+        const particle_deviation d = particle_deviation_of(a, f, own, row, lane, count);
+        const vvec3 g = particle_hourglass_gradient(pull, d);
+        q += d.x[3] * vvec3_dot(g, g);
+        sum = vvec3_add(sum, g);
+    }
+    q = k * k * (q + own[3] * vvec3_dot(sum, sum));
+    if (e->form != ENERGY_PBD) lambda = batch_load(e->multiplier, first, count);
+    const vreal s = k * energy_factor(e->form, e->compliance, psi, q, batch_load(v->volume, first, count),
+                                      vreal_set(e->share), lambda, &multiplier);
+    if (e->form != ENERGY_PBD) batch_store(e->multiplier, first, count, multiplier);
+    for (size_t row = v->slice[slice]; row < end; row++) {
+        particle_deviation d = particle_deviation_of(a, f, own, row, lane, count);
+        move_row(d.x, vvec3_scale(s, particle_hourglass_gradient(pull, d)));
+        batch_store_rows(v->p, v->neighbour + row * PARTICLE_SLICE + lane, 1, count, d.x);
+    }
+    move_row(own, vvec3_scale(-s, sum)); /* last, as in project_particles */
+    batch_store_rows(v->p, v->own + first, 1, count, own);
+}
+
+PBD_BATCH_OVER(measure_hourglass, particle_hourglass_args, first, count, 7 * sizeof(real) + 4, 40,
+               11 * sizeof(real) + 4, 60) {
+    const particle_energy_args *e = &a->of;
+    vreal own[4], lambda = vreal_set(0);
+    vmat3 pull;
+    const vmat3 f = particle_deformation_gradient(&e->view, first, count, own);
+    const vreal psi = vreal_set(a->stiffness) * particle_hourglass_energy(a, f, own, first, count, &pull);
+    if (e->form != ENERGY_PBD) lambda = batch_load(e->multiplier, first, count);
+    real left[PBD_BATCH];
+    batch_store(left, 0, PBD_BATCH,
+                energy_residual(e->form, e->compliance, psi, batch_load(e->view.volume, first, count), lambda));
+    for (int l = 0; l < count; l++) a->residual[e->view.own[first + (size_t)l]] = left[l];
 }
 
 /* ---- Jacobi: first s P of every constraint, then the sum of every particle (cao2023 Eq. 11; C-15) ---------------- */

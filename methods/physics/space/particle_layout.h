@@ -49,6 +49,13 @@ typedef struct particle_layout {
 pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi, particle_layout *out);
 /* Recomputes everything but particles, rest, volume and inverse from `near`, bitwise equal to a new layout. */
 pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *choice);
+/* The weight of a pair, 1/m^2: V_j W_ij/|X_ij|^2, or V_j |W'_ij|/|X_ij|, by which F without kernel correction is a
+ * least-squares fit to the pairs. */
+typedef enum particle_pair_weight { PARTICLE_PAIR_VALUE, PARTICLE_PAIR_SLOPE } particle_pair_weight;
+/* Of each row: X_ij = X_j - X_i, m, and the weight; 0 in padding. Pairs beyond the support are weighted as in their
+ * gradients (shape_kernels.h). out: rows x 4 x PARTICLE_SLICE. */
+void particle_layout_pairs(const particle_layout *layout, const shape_choice *choice, particle_pair_weight weight,
+                           double *out);
 void particle_layout_free(particle_layout *layout); /* safe on a zeroed one */
 
 /* The work of a launch over a colour's constraints. */

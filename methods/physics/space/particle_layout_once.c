@@ -6,13 +6,12 @@
 
 #include "methods/physics/space/colouring.h"
 #define REAL double
-#include "methods/physics/math/svd3.h"
+#include "methods/physics/space/shape_kernels.h"
 
 /* ---- Particles --------------------------------------------------------------------------------------------------- */
 
 static pbd_status take_particles(const pbd_scene *scene, particle_layout *out) {
     const size_t n = out->particles;
-    const double density = scene->material->density;
     pbd_arena a PBD_ARENA;
     bool *held = pbd_new(&a, bool, n);
     out->particle = pbd_new(&out->particle_memory, uint32_t, n);
@@ -26,7 +25,8 @@ static pbd_status take_particles(const pbd_scene *scene, particle_layout *out) {
     for (size_t i = 0; i < n; i++) {
         const uint32_t p = out->particle[i];
         memcpy(out->rest + 3 * i, scene->particles.positions + 3 * (size_t)p, 3 * sizeof(double));
-        out->volume[i] = scene->particles.volumes ? scene->particles.volumes[p] : scene->particles.masses[p] / density;
+        out->volume[i] = scene->particles.volumes ? scene->particles.volumes[p]
+                                                  : scene->particles.masses[p] / pbd_material_of(scene, p)->density;
         out->inverse[i] = held[p] ? 0 : 1 / scene->particles.masses[p];
         if (!(out->volume[i] > 0 && isfinite(out->volume[i])))
             return pbd_error(PBD_BAD_INPUT, "particle %u stands for a volume of %g m^3: it must be above 0", p,
@@ -336,6 +336,30 @@ pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choi
     PBD_TRY(take_particles(scene, out));
     PBD_TRY(find_neighbours(scene, choice->radius, out));
     return particle_layout_remake(out, choice);
+}
+
+/* A pair that is no padding. */
+static void put_pair(const particle_layout *l, const shape_args *args, particle_pair_weight weight, size_t i, size_t j,
+                     double *out) {
+    const double rest[8] = {l->rest[3 * i], l->rest[3 * i + 1], l->rest[3 * i + 2], l->volume[i],
+                            l->rest[3 * j], l->rest[3 * j + 1], l->rest[3 * j + 2], l->volume[j]};
+    shape_args both = *args;
+    both.rest = rest;
+    const shape_pair p = shape_pair_at(&both, load3(rest, 0), 1);
+    const double square = vec3_dot(p.y, p.y), w = weight == PARTICLE_PAIR_VALUE ? p.w : vec3_dot(p.gradient, p.y);
+    const double entry[4] = {p.y.x, p.y.y, p.y.z, square > 0 ? w / square : 0};
+    for (size_t e = 0; e < 4; e++) out[e * PARTICLE_SLICE] = entry[e];
+}
+
+void particle_layout_pairs(const particle_layout *l, const shape_choice *choice, particle_pair_weight weight,
+                           double *out) {
+    const shape_args args = {.support = choice->radius, .kernel = choice->kernel};
+    memset(out, 0, 4 * l->rows * PARTICLE_SLICE * sizeof *out);
+    for (size_t slot = 0; slot < l->slots; slot++)
+        for (size_t row = l->slice[slot / PARTICLE_SLICE]; row < l->slice[slot / PARTICLE_SLICE + 1]; row++) {
+            const size_t lane = slot % PARTICLE_SLICE, j = l->neighbour[row * PARTICLE_SLICE + lane];
+            if (j != l->own[slot]) put_pair(l, &args, weight, l->own[slot], j, out + 4 * row * PARTICLE_SLICE + lane);
+        }
 }
 
 void particle_layout_free(particle_layout *l) {
