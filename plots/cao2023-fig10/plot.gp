@@ -16,9 +16,10 @@ array pair[4] = ['2 × 60 and 4 × 15', '4 × 15 and 10 × 3', '10 × 3 and 21 �
 set ylabel 'distance over height'
 set yrange [0:*]
 set offsets 0, 0, graph 0.35, 0
-set key top right vertical maxrows 4
+set key top right vertical maxrows 5
 set title '(b) distance of two settings, C = Ψ' . quick
-plot for [s = 1:4] data . '/printed.tsv' using 1:s + 1 with lines ls s title pair[s]
+plot data . '/loop.tsv' using 1:2 with lines lw 3 lc rgb 'gray70' title 'within the loop', \
+     for [s = 1:4] data . '/printed.tsv' using 1:s + 1 with lines ls s title pair[s]
 set title '(c) distance of two settings, C = √(2Ψ)' . quick
 set key top left reverse Left
 plot for [s = 1:4] data . '/root.tsv' using 1:s + 1 with lines ls s title pair[s]

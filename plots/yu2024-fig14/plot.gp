@@ -27,7 +27,7 @@ plot data . '/gauss_seidel.tsv' using ($5 > 1e-5 ? $5 : NaN):2 with lines ls 1 d
      data . '/newton.tsv' using ($5 > 1e-5 ? $5 : NaN):2 with linespoints ls 3 dt 1 title 'FEM, 10^4', '' using ($7 > 1e-5 ? $7 : NaN):4 with linespoints ls 3 dt 3 title '10^6'
 unset logscale
 set format '%g'
-set title '(e) at rest' . quick
+set title '(e) at rest; circles: Poisson disks, 9.81 m/s²' . quick
 set xlabel 'particles across'
 set ylabel 'tip over that of FEM'
 set yrange [0.8:*]
