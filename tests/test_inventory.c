@@ -120,7 +120,7 @@ static void test_bad_inventories_are_explained(void **state) {
     (void)state;
     assert_int_equal(unlink(in_workplace("plots")), 0); /* the link to the checkout's */
     assert_int_equal(mkdir(in_workplace("plots"), 0777), 0);
-    expect_refused(NULL, "cannot be read", "No such file");
+    expect_refused(NULL, "PBDBENCH_ROOT=", "no plots/papers.yaml");
     expect_refused("", "line 1, column 1", "empty");
     expect_refused("papers: []\n", "line 1, column 9", "the list is empty");
     expect_refused("papers:\n  - key: a\n", "line 2, column 5", "is missing here (in papers[0])");

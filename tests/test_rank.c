@@ -162,6 +162,40 @@ static void test_own_problems(void **state) {
     pbd_problems_free(all);
 }
 
+static bool is_named(const pbd_problem *p, const char *method) {
+    for (unsigned k = 0; k < p->methods_count; k++)
+        if (strcmp(p->methods[k].method, method) == 0) return true;
+    for (unsigned k = 0; k < p->left_out_count; k++)
+        if (strcmp(p->left_out[k].name, method) == 0) return true;
+    return false;
+}
+
+/* A method that runs a problem's case by its defaults has trials there, or a reason. */
+static void test_no_method_is_forgotten(void **state) {
+    (void)state;
+    pbd_problems *all;
+    assert_fine(pbd_problems_load(&all));
+    told answer = tell("list", "pairs", "--json");
+    expect_code(answer, 0);
+    json_t *pairs = json_loads(answer.out, 0, NULL), *pair;
+    size_t index, forgotten = 0;
+    json_array_foreach(pairs, index, pair) {
+        const char *ends = json_string_value(json_object_get(pair, "state"));
+        const char *of = json_string_value(json_object_get(pair, "case"));
+        const char *method = json_string_value(json_object_get(pair, "method"));
+        for (unsigned i = 0; i < all->problems_count && strcmp(ends, "refused") != 0; i++) {
+            if (strcmp(all->problems[i].case_name, of) != 0 || is_named(&all->problems[i], method)) continue;
+            print_message("%s says nothing of %s\n", all->problems[i].id, method);
+            forgotten++;
+        }
+    }
+    assert_true(json_array_size(pairs) > 100);
+    assert_int_equal(forgotten, 0);
+    json_decref(pairs);
+    forget(&answer);
+    pbd_problems_free(all);
+}
+
 /* ---- The verb -----------------------------------------------------------------------------------------------------
  */
 
@@ -181,7 +215,8 @@ static const char step[] =
     "  - id: step\n    title: one step of implicit Euler\n    case: implicit_step\n    kind: moving\n"
     "    set: [E=1e5, nu=0.3, density=100, material=macklin_neo_hookean, length=1, width=0.2, gravity=9.81, "
     "step=0.005,\n"
-    "      start=rest, swing_time=0.1, contrast_E=1, contrast_density=1]\n"
+    "      start=rest, swing_time=0.1, contrast_E=1, contrast_density=1,\n"
+    "      contrast_at=tip]\n"
     "    metric: step_error\n    uncertainty: 1e-12\n    tolerance: 0.01\n    reference: Newton\n"
     "    methods:\n"
     "      - {method: quasi_newton, set: [cells=1], axes: [\"iterations=10,20\"]}\n"
@@ -191,7 +226,7 @@ static const char fails[] =
     "  - id: fails\n    title: trials that do not count\n    case: cantilever\n    kind: moving\n"
     "    set: [E=1e5, nu=0.3, density=100, material=hencky, length=1, width=0.2, sampling=lattice, jitter=0.1, "
     "seed=1,\n"
-    "      held_layers=1, gravity=9.81, settle_tolerance=1e-6, max_steps=200000, duration=0.1]\n"
+    "      same_mesh=off, held_layers=1, gravity=9.81, settle_tolerance=1e-6, max_steps=200000, duration=0.1]\n"
     "    metric: tip_ratio\n    target: 1\n    uncertainty: 0.01\n    tolerance: 0.05\n    reference: FEM\n"
     "    methods:\n"
     "      - {method: vbd, set: [cells=1, mode=dynamic], axes: [\"dt=0.05,0.1\"]}\n"
@@ -478,6 +513,7 @@ static void test_list(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_problems), /* before the root changes */
+        cmocka_unit_test(test_no_method_is_forgotten),
         cmocka_unit_test(test_performance_profile),
         cmocka_unit_test(test_rival_removed),
         cmocka_unit_test(test_data_profile),

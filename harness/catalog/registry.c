@@ -218,5 +218,5 @@ pbd_status pbd_find_precision(const char *name, pbd_precision *out) {
             *out = (pbd_precision)i;
             return pbd_ok();
         }
-    return pbd_unknown("precision", name, names, 2, "pbdbench run --help");
+    return pbd_error(PBD_BAD_INPUT, "unknown precision '%.60s': 'f32' or 'f64'", name);
 }
