@@ -391,8 +391,8 @@ static void test_limit(void **state) {
     static const char slow[] =
         "  - id: slow\n    title: a long swing\n    case: cantilever\n    kind: moving\n"
         "    set: [E=1e5, nu=0.3, density=100, material=hencky, length=1, width=0.2, sampling=lattice, jitter=0.1,\n"
-        "      seed=1, held_layers=1, gravity=9.81, settle_tolerance=1e-6, max_steps=200000, duration=2000,\n"
-        "      mode=dynamic]\n"
+        "      seed=1, same_mesh=off, held_layers=1, gravity=9.81, settle_tolerance=1e-6, max_steps=200000,\n"
+        "      duration=2000, mode=dynamic]\n"
         "    metric: tip_ratio\n    target: 1\n    uncertainty: 0.01\n    tolerance: 0.05\n    reference: FEM\n"
         "    methods: [{method: strain_energy, set: [cells=1], axes: [\"dt=0.001\"]}]\n";
     char text[3000];
