@@ -293,7 +293,7 @@ pbd_status pbd_problem_plan(const pbd_problems *problems, const pbd_problem *p, 
     for (unsigned at = 0; at <= t->also_count && status.code == PBD_OK; at++) {
         pbd_arena a PBD_ARENA;
         pbd_group entry;
-        const pbd_figure_file file = {.shown_as = pbd_new_text(&a, shown_as), .runs = &entry, .runs_count = 1};
+        pbd_figure_file file = {.shown_as = pbd_new_text(&a, shown_as), .runs = &entry, .runs_count = 1};
         status = make_entry(p, t, backend, threads, at, &a, &entry);
         if (status.code == PBD_OK)
             status = pbd_figure_plan(&file, quick ? PBD_SCALE_QUICK : PBD_SCALE_USUAL, group, plan);
