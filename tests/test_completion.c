@@ -158,12 +158,13 @@ static void scripts_are_sound(void **state) {
     if (system("command -v fish >/dev/null") != 0)
         print_message("skipped: fish is not installed, so it was not asked for completions\n");
     else /* fish itself, at the end of a command line, by the file name of the program */
-        assert_int_equal(system("PATH=\"$(dirname \"$PBDBENCH_PROGRAM\"):$PATH\" fish -c '"
-                                "pbdbench completion fish | source; "
-                                "test (complete -C \"pbdbench run cube_sh\") = cube_shear; and "
-                                "contains precision (complete -C \"pbdbench run cube_shear --pre\" | string replace -- -- \"\"); "
-                                "and test (complete -C \"pbdbench run cube_shear -p f3\") = f32'"),
-                         0);
+        assert_int_equal(
+            system("PATH=\"$(dirname \"$PBDBENCH_PROGRAM\"):$PATH\" fish -c '"
+                   "pbdbench completion fish | source; "
+                   "test (complete -C \"pbdbench run cube_sh\") = cube_shear; and "
+                   "contains precision (complete -C \"pbdbench run cube_shear --pre\" | string replace -- -- \"\"); "
+                   "and test (complete -C \"pbdbench run cube_shear -p f3\") = f32'"),
+            0);
     answer = tell("completion", "bahs");
     expect_code(answer, 2);
     expect_says(answer.err, "did you mean 'bash'");

@@ -287,8 +287,7 @@ static void test_runs(void **unused) {
 /* Each method either documents its norm and measures it, or has neither. */
 static void test_methods_say_their_norm(void **unused) {
     (void)unused;
-    static const char *const without[] = {"chen_mlsrk", "desbrun_sph", "fem_linear",
-                                          "material_point", "mpm", "tlsph"};
+    static const char *const without[] = {"chen_mlsrk", "desbrun_sph", "fem_linear", "material_point", "mpm", "tlsph"};
     size_t direct = 0;
     for (size_t i = 0; i < pbd_method_count(); i++) {
         const pbd_method *m = pbd_method_at(i)->by_precision[PBD_PRECISION_F64];

@@ -43,10 +43,10 @@ static void on_field(void *data, size_t bytes, void *context) {
         char *end;
         const double value = pbd_decimal(text, &end);
         if (end == text || *end || kept < bytes)
-            complain(r, bad_number(r, text,
-                                   end != text && isspace((unsigned char)*end)
-                                       ? "is not a number: a comma separates fields"
-                                       : "is not a number"));
+            complain(
+                r, bad_number(r, text,
+                              end != text && isspace((unsigned char)*end) ? "is not a number: a comma separates fields"
+                                                                          : "is not a number"));
         else if (!isfinite(value))
             complain(r, bad_number(r, text, "is not finite"));
         r->values[r->fields] = value;

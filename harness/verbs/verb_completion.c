@@ -284,7 +284,8 @@ static const char fish_script[] =
     "complete -c pbdbench -f -a '(__pbdbench_words)'\n";
 
 static pbd_status print_script(const pbd_texts *words) {
-    static const char *const shells[] = {"bash", "zsh", "fish"}, *const scripts[] = {bash_script, zsh_script, fish_script};
+    static const char *const shells[] = {"bash", "zsh", "fish"}, *const scripts[] = {bash_script, zsh_script,
+                                                                                     fish_script};
     if (words->count != 1) return pbd_error(PBD_BAD_INPUT, "completion takes the name of a shell: bash, zsh or fish");
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
         if (strcmp(words->item[0], shells[i]) != 0) continue;

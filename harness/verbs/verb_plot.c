@@ -90,7 +90,8 @@ static pbd_status draw_figure(const plot_options *o, pbd_store *store, const pbd
     if (!folder) return pbd_no_memory();
     const pbd_status status = pbd_figure_draw(file, store, folder, PBD_SCALE_USUAL, drawing);
     if (status.code != PBD_BAD_INPUT || tally.missing == 0) return status;
-    return pbd_error(PBD_BAD_INPUT, "%zu of %zu runs are too few for the charts of %s: `pbdbench reproduce %s` makes all",
+    return pbd_error(PBD_BAD_INPUT,
+                     "%zu of %zu runs are too few for the charts of %s: `pbdbench reproduce %s` makes all",
                      tally.runs - tally.missing, tally.runs, file->figure, file->figure);
 }
 
