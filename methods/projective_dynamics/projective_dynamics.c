@@ -20,7 +20,7 @@
     REAL(admm_weight, "", "1", 0, 1e6, PBD_OPEN_MIN, "form=admm: W^2/V over 2 mu + lambda")
 PBD_SETTINGS(pd_settings, PARAMS)
 static const pbd_param params[] = {PBD_ROWS(PARAMS) PBD_ROWS(GUESS_PARAM) PBD_ROWS(POSITION_PARAMS)
-                                       PBD_ROWS(ACCELERATION_PARAMS) PBD_ROWS(CONTACT_PARAMS){0}};
+                                       PBD_ROWS(ACCELERATION_PARAMS){0}};
 
 typedef struct projective_dynamics {
     element_solver solver; /* first: the nodes, and the rows that tetrahedra leave for them */
@@ -281,9 +281,8 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                                        .dt = steps.dt,
                                        .damping = steps.damping,
                                        .relaxation = 1};
-    PBD_TRY(element_solver_create(&s->solver, "projective_dynamics", &own, scene, elements,
-                                  contact_settings_read(values), exec, recorder));
-    PBD_TRY(acceleration_check(faster, scene->colliders.count > 0 || s->solver.position.contact.pairs));
+    PBD_TRY(element_solver_create(&s->solver, "projective_dynamics", &own, scene, elements, (contact_settings){0}, exec,
+                                  recorder));
     s->solver.position.guesses = true;
     s->solver.position.run.repeats = s->set.solve == solve_jacobi && faster.acceleration == acceleration_none;
     PBD_TRY_NEW(s->step, 3 * s->solver.position.particles);
@@ -298,8 +297,7 @@ const pbd_method PBD_NAME(projective_dynamics) = {
     .summary = "projective dynamics on the implicit Euler step of tetrahedra: direct, Jacobi, Chebyshev, ADMM",
     .source = "Bouaziz et al. 2014; Wang 2015; Narain, Overby and Brown 2016",
     .needs = PBD_NEEDS_TETS,
-    .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_CONTACT | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_MATERIALS |
-             PBD_TAKES_ELASTICITY,
+    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_MATERIALS | PBD_TAKES_ELASTICITY,
     .params = params,
     .create = create,
     .destroy = destroy,
