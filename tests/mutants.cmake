@@ -192,8 +192,8 @@ source_mutant(escaped_side losses cases/scenes/clearance.c "beyond[i] |= gap < -
 source_mutant(escaped_time losses cases/scenes/clearance.c "collider_pose_over(c, time, 0)" "collider_pose_over(c, -time, 0)")
 source_mutant(lone_pair losses harness/run/strays.c "lone[i] = lone[j] = false" "lone[i] = lone[j] = lone[i]")
 
-program_mutant(setting_departs reproduce harness/figure/figure_file.c "!lists(value, value_of(setting, setting))" "lists(value, value_of(setting, setting))")
-program_mutant(setting_unused reproduce harness/figure/figure_file.c "if (file->differs[i].used) continue;" "continue;")
+program_mutant(setting_departs paper_settings harness/figure/figure_file.c "!lists(value, value_of(setting, setting))" "lists(value, value_of(setting, setting))")
+program_mutant(setting_unused paper_settings harness/figure/figure_file.c "if (file->differs[i].used) continue;" "continue;")
 
 set(profiles harness/rank/profiles.c)
 source_mutant(profile_rival rank ${profiles} "if (m != without)" "if (m == without)")

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "tests/program.h"
+#include "tests/run_json.h"
 
 /* ---- Engines ----------------------------------------------------------------------------------------------------- */
 
@@ -35,19 +36,6 @@ static const char *engine(const char *name, const char *command, const char *env
 
 static const char *faulty(const char *environment) { return engine("faulty", PBD_TEST_FAULTY, environment); }
 static const char *springs(void) { return engine("springs", PBD_TEST_SPRINGS, ""); }
-
-static json_t *parse(const char *text) {
-    json_error_t error;
-    json_t *all = json_loads(text, 0, &error);
-    if (!all) fail_msg("no JSON: %s\n%s", error.text, text);
-    return all;
-}
-
-static double metric(const json_t *run, const char *name) {
-    const json_t *value = json_object_get(json_object_get(json_object_get(run, "metrics"), name), "value");
-    if (!json_is_number(value)) fail_msg("no metric %s", name);
-    return json_number_value(value);
-}
 
 static const json_t *check_named(const json_t *all, const char *name) {
     const json_t *checks = json_object_get(all, "checks"), *row;

@@ -4,10 +4,9 @@
 #define REAL double
 #include <gsl/gsl_linalg.h>
 
-#include "harness/run/run.h"
-#include "harness/run/run_plan.h"
 #include "methods/physics/matter/law_material.h"
 #include "tests/element_ladder.h"
+#include "tests/step_run.h"
 
 /* ---- The dual system, dense -------------------------------------------------------------------------------------- */
 
@@ -225,33 +224,6 @@ static void test_rest_stays(void **unused) {
     }
 }
 
-/* implicit_step: what is left of the step, or the metric of this name. */
-static double run_step(const char *text, const char *metric) {
-    pbd_setting setting[16];
-    pbd_result result = {0};
-    char words[400], *save = NULL;
-    size_t count = 0;
-    double found = NAN;
-    snprintf(words, sizeof words, "dt=0.005 %s", text);
-    for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
-        check_ok(pbd_setting_parse(word, &setting[count++]));
-    pbd_plan plan = {0};
-    const pbd_request request = {.case_name = "implicit_step",
-                                 .method_name = "strain_energy",
-                                 .threads = 1,
-                                 .seed = 1,
-                                 .setting = setting,
-                                 .settings = count};
-    check_ok(pbd_plan_add(&plan, &request, 0));
-    check_ok(pbd_run_cell(&plan.item[0], &result));
-    pbd_plan_free(&plan);
-    for (size_t i = 0; i < result.metrics; i++)
-        if (strcmp(result.metric[i].name, metric) == 0) found = result.metric[i].value;
-    for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
-    pbd_result_free(&result);
-    return found;
-}
-
 /* The floor of many sweeps, within a factor of two: both leave out the terms l d2C. Six strains come to 1 % of a stiff
  * step in one iteration, where sweeps need hundreds. */
 static void test_floor(void **unused) {
@@ -261,14 +233,14 @@ static void test_floor(void **unused) {
         for (int stiff = 0; stiff < 2; stiff++) {
             char words[160];
             snprintf(words, sizeof words, "%s E=%s solve=local iterations=2000", kinds[k], stiff ? "1e5" : "1e4");
-            const double local = run_step(words, "step_error");
+            const double local = step_metric(words, "step_error");
             snprintf(words, sizeof words, "%s E=%s solve=global iterations=30", kinds[k], stiff ? "1e5" : "1e4");
-            const double global = run_step(words, "step_error");
+            const double global = step_metric(words, "step_error");
             check_near(words, log2(global / local), 0, 1);
         }
     check_near("six strains, E = 1e7: iterations to 1 %",
-               run_step("form=six_strains material=stvk E=1e7 solve=global iterations=5", "iterations_to_1_percent"), 1,
-               1);
+               step_metric("form=six_strains material=stvk E=1e7 solve=global iterations=5", "iterations_to_1_percent"),
+               1, 1);
 }
 
 static void test_elsewhere(void **unused) {

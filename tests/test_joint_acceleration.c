@@ -1,9 +1,8 @@
 /* strain_energy with acceleration of positions and multipliers together: the answer of plain sweeps, in fewer of them;
  * momenta, threads, precision, backends, what it refuses. Mutants (tests/mutants.cmake) must fail here. */
 #define REAL double
-#include "harness/run/run.h"
-#include "harness/run/run_plan.h"
 #include "tests/element_ladder.h"
+#include "tests/step_run.h"
 
 static const char *const faster[] = {"acceleration=anderson", "acceleration=chebyshev"};
 
@@ -54,28 +53,9 @@ static void test_same_answer(void **unused) {
 
 /* implicit_step's iterations to 1 % of the step. */
 static double iterations_to_1_percent(const char *text) {
-    pbd_setting setting[16];
-    pbd_result result = {0};
-    char words[400], *save = NULL;
-    size_t count = 0;
-    double found = INFINITY;
-    snprintf(words, sizeof words, "form=six_strains material=stvk dt=0.005 %s", text);
-    for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
-        check_ok(pbd_setting_parse(word, &setting[count++]));
-    pbd_plan plan = {0};
-    const pbd_request request = {.case_name = "implicit_step",
-                                 .method_name = "strain_energy",
-                                 .threads = 1,
-                                 .seed = 1,
-                                 .setting = setting,
-                                 .settings = count};
-    check_ok(pbd_plan_add(&plan, &request, 0));
-    check_ok(pbd_run_cell(&plan.item[0], &result));
-    pbd_plan_free(&plan);
-    for (size_t i = 0; i < result.metrics; i++)
-        if (strcmp(result.metric[i].name, "iterations_to_1_percent") == 0) found = result.metric[i].value;
-    for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
-    pbd_result_free(&result);
+    char words[400];
+    snprintf(words, sizeof words, "form=six_strains material=stvk %s", text);
+    const double count = step_metric(words, "iterations_to_1_percent"), found = isnan(count) ? INFINITY : count;
     print_message("    %s: %g iterations to 1 %%\n", text, found);
     return found;
 }

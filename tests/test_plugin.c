@@ -11,6 +11,7 @@
 
 #include "harness/process/child.h"
 #include "tests/program.h"
+#include "tests/run_json.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1 /* a crash is a report and an exit code there, not a signal */
@@ -52,19 +53,6 @@ static const char *plugin(const char *name) {
 }
 
 /* ---- Looking ----------------------------------------------------------------------------------------------------- */
-
-static json_t *parse(const char *text) {
-    json_error_t error;
-    json_t *all = json_loads(text, 0, &error);
-    if (!all) fail_msg("no JSON: %s\n%s", error.text, text);
-    return all;
-}
-
-static double metric(const json_t *run, const char *name) {
-    const json_t *value = json_object_get(json_object_get(json_object_get(run, "metrics"), name), "value");
-    if (!json_is_number(value)) fail_msg("no metric %s", name);
-    return json_number_value(value);
-}
 
 /* One text from the store that the tests share; "" when there is none. */
 static const char *ask(const char *query) {

@@ -21,261 +21,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/exec/arena.h"
 #include "harness/exec/clock.h"
-#include "harness/exec/real.h"
-#include "methods/fem_implicit/elements.h"
-#include "methods/fem_implicit/material.h"
-#include "methods/params.h"
+#include "methods/fem_implicit/fem_body.h"
 #include "methods/physics/device/device_state.h"
-#include "methods/physics/math/sparse.h"
-#include "methods/physics/parts/surface_load.h"
 
-#define PARAMS(REAL, INTEGER, CHOICE)                                                                      \
-    CHOICE(element, "hex27", (tet4, tet10, hex8, hex27), "finite element; the quadratic ones do not lock") \
-    CHOICE(mass, "consistent", (consistent, lumped),                                                       \
-           "of inertia and gravity; lumped: the scene's masses of particles, of linear elements only")     \
-    CHOICE(integrator, "backward_euler", (backward_euler, implicit_midpoint), "of moving scenes")          \
-    REAL(dt, "s", "0.005", 0, 1e3, PBD_OPEN_MIN, "time step of moving scenes")                             \
-    REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities, by mass")                                         \
-    CHOICE(plastic_flow, "von_mises", (von_mises, whole),                                                  \
-           "yield_strain>0: yield by the deviatoric strain, or by the whole strain (C-9)")                 \
-    INTEGER(load_steps, "1", 1, 10000, "smallest number of load steps")                                    \
-    REAL(newton_tolerance, "", "1e-10", 0, 1, 0, "residual force over load; 0: to the level of rounding")  \
-    INTEGER(newton_iterations, "60", 1, 10000, "largest number in one load or time step")                  \
-    CHOICE(residual, "off", (off, last),                                                                   \
-           "last: of the last time step, after each iteration, over that before the first, with the time it took")
-PBD_SETTINGS(fem_implicit_settings, PARAMS)
-static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
-
-typedef struct fem_implicit {
-    element_mesh mesh;
-    element_rule rule;
-    material material;
-    size_t dofs, particles;
-    double *gradient; /* elements x points x corners x 3, 1/m */
-    double *volume;   /* elements x points, m^3 */
-    double *pull;     /* elements x points: root of the sum of |gradient|^2, 1/m */
-    pbd_sparse matrix;
-    pbd_factors *factors; /* of it; their order is kept */
-    int *place;   /* elements x corners x corners: where a column of the first corner has the first row of the second */
-    double *mass; /* kg: the values of a matrix of the same pattern, for free unknowns */
-    double *load; /* nodes x 3, N: gravity and forces, a dead load */
-    double *later;   /* nodes x 3, N: gravity alone, once the forces have ended; NULL: they act throughout */
-    double *u, *v;   /* nodes x 3: displacement, m, and velocity, m/s */
-    double *plastic; /* elements x points x PLASTIC_ENTRIES: plastic Green strain; NULL: elastic */
-    double time;     /* s */
-    double watched;  /* s: the scene's duration, whose last step's residuals are recorded; 0: none are */
-    struct {
-        double first, begun; /* N; s, by the clock */
-        bool now;
-    } watch;
-    /* Of the running step. */
-    const double *acting; /* load or later */
-    double inertia;       /* c, 1/s^2 */
-    double *target;       /* m */
-    double fraction;      /* of the load */
-    double *residual;     /* nodes x 3: -dPi/du at u, N; 0 where held */
-    double *step;         /* nodes x 3: Newton's, m */
-    double *trial, *trial_residual;
-    double *work, *packed; /* nodes x 3, and free unknowns */
-    double *middle;        /* nodes x 3, m: the unknown of a time step */
-    fem_implicit_settings set;
-    double yield, creep, forces_end;
-    pbd_residual *left; /* of the running step or solve: where its residual goes; NULL: it is not measured */
-    double ended[2];    /* the last residual, and its rounding, over the load */
-    pbd_recorder *recorder;
-} fem_implicit;
+static const pbd_param params[] = {PBD_ROWS(FEM_IMPLICIT_PARAMS){0}};
 
 static void destroy(void *state) {
     fem_implicit *fem = state;
     if (!fem) return;
-    element_mesh_free(&fem->mesh);
-    pbd_sparse_free(&fem->matrix);
-    pbd_factors_free(fem->factors);
-    free(fem->place);
-    double *owned[] = {fem->gradient, fem->volume, fem->pull,     fem->mass,  fem->load,   fem->u,
-                       fem->v,        fem->target, fem->residual, fem->step,  fem->trial,  fem->trial_residual,
-                       fem->work,     fem->packed, fem->middle,   fem->later, fem->plastic};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    fem_body_free(fem);
     free(fem);
-}
-
-/* ---- Setting up -------------------------------------------------------------------------------------------------- */
-
-static double *gradients_at(const fem_implicit *fem, size_t element, int q) {
-    return fem->gradient + 3 * (size_t)fem->mesh.corners * (element * (size_t)fem->rule.points + (size_t)q);
-}
-static double volume_at(const fem_implicit *fem, size_t element, int q) {
-    return fem->volume[element * (size_t)fem->rule.points + (size_t)q];
-}
-
-static size_t plastic_entries(const fem_implicit *fem) {
-    return PLASTIC_ENTRIES * fem->mesh.elements * (size_t)fem->rule.points;
-}
-static double *plastic_at(const fem_implicit *fem, size_t element, int q) {
-    return fem->plastic ? fem->plastic + PLASTIC_ENTRIES * (element * (size_t)fem->rule.points + (size_t)q) : NULL;
-}
-
-static double norm(const double *x, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
-    return sqrt(sum);
-}
-
-static pbd_status allocate(fem_implicit *fem) {
-    const size_t points = fem->mesh.elements * (size_t)fem->rule.points, n = fem->dofs + 1;
-    double **wanted[] = {&fem->load,     &fem->u,      &fem->v,     &fem->target,
-                         &fem->residual, &fem->step,   &fem->trial, &fem->trial_residual,
-                         &fem->work,     &fem->packed, &fem->middle};
-    bool fine = true;
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        fine = (*wanted[i] = calloc(n, sizeof(double))) != NULL && fine;
-    fem->gradient = malloc((3 * points * (size_t)fem->mesh.corners + 1) * sizeof *fem->gradient);
-    fem->volume = malloc((points + 1) * sizeof *fem->volume);
-    fem->pull = calloc(points + 1, sizeof *fem->pull);
-    if (fem->forces_end > 0) fine = (fem->later = calloc(n, sizeof *fem->later)) != NULL && fine;
-    if (fem->yield > 0) fine = (fem->plastic = calloc(plastic_entries(fem), sizeof *fem->plastic)) != NULL && fine;
-    if (fine && fem->gradient && fem->volume && fem->pull) return pbd_ok();
-    return pbd_error(PBD_FAILED, "out of memory for %zu elements", fem->mesh.elements);
-}
-
-static void keep_gradients(fem_implicit *fem) {
-    double gradient[ELEMENT_MOST_NODES][3];
-    for (size_t e = 0; e < fem->mesh.elements; e++)
-        for (int q = 0; q < fem->rule.points; q++) {
-            const size_t point = e * (size_t)fem->rule.points + (size_t)q;
-            fem->volume[point] = element_gradients(&fem->mesh, e, &fem->rule, q, gradient);
-            fem->pull[point] = norm(gradient[0], 3 * (size_t)fem->mesh.corners);
-            memcpy(gradients_at(fem, e, q), gradient, 3 * (size_t)fem->mesh.corners * sizeof(double));
-        }
-}
-
-static int first_free(const fem_implicit *fem, uint32_t node) {
-    for (size_t d = 0; d < 3; d++)
-        if (fem->matrix.unknown[3 * node + d] >= 0) return fem->matrix.unknown[3 * node + d];
-    return -1;
-}
-
-static pbd_status find_places(fem_implicit *fem) {
-    const size_t corners = (size_t)fem->mesh.corners;
-    fem->place = calloc(fem->mesh.elements * corners * corners + 1, sizeof *fem->place);
-    if (!fem->place) return pbd_error(PBD_FAILED, "out of memory for %zu elements", fem->mesh.elements);
-    for (size_t k = 0; k < fem->mesh.elements * corners * corners; k++) {
-        const uint32_t *node = fem->mesh.element + k / (corners * corners) * corners;
-        const int column = first_free(fem, node[k / corners % corners]), row = first_free(fem, node[k % corners]);
-        if (column < 0 || row < 0) continue;
-        fem->place[k] =
-            (int)(pbd_sparse_at(&fem->matrix, row, column) - fem->matrix.value) - fem->matrix.column[column];
-    }
-    return pbd_ok();
-}
-
-/* The consistent mass matrix, and the dead load of gravity with it: M g, also from held nodes. */
-static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene) {
-    element_rule rule;
-    double gradient[ELEMENT_MOST_NODES][3];
-    element_mass_rule(fem->mesh.kind, &rule);
-    fem->mass = calloc((size_t)fem->matrix.column[fem->matrix.n] + 1, sizeof *fem->mass);
-    if (!fem->mass) return pbd_error(PBD_FAILED, "out of memory for the mass of %zu nodes", fem->mesh.nodes);
-    for (size_t e = 0; e < fem->mesh.elements; e++) {
-        const uint32_t *node = fem->mesh.element + e * (size_t)fem->mesh.corners;
-        for (int q = 0; q < rule.points; q++) {
-            const double mass = scene->material->density * element_gradients(&fem->mesh, e, &rule, q, gradient);
-            for (int a = 0; a < rule.nodes; a++) {
-                for (int d = 0; d < 3; d++)
-                    fem->load[3 * node[a] + (size_t)d] += mass * rule.shape[q][a] * scene->loads.gravity[d];
-                for (int b = 0; b < rule.nodes; b++)
-                    for (int d = 0; d < 3; d++) {
-                        const int row = fem->matrix.unknown[3 * node[a] + (size_t)d];
-                        const int column = fem->matrix.unknown[3 * node[b] + (size_t)d];
-                        if (row >= 0 && column >= 0)
-                            fem->mass[pbd_sparse_at(&fem->matrix, row, column) - fem->matrix.value] +=
-                                mass * rule.shape[q][a] * rule.shape[q][b];
-                    }
-            }
-        }
-    }
-    return pbd_ok();
-}
-
-/* The same with the masses of the scene's particles, as methods of particles have them. */
-static pbd_status add_lumped_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene) {
-    if (fem->mesh.nodes != fem->particles)
-        return pbd_error(PBD_NOT_SUPPORTED,
-                         "mass=lumped needs elements whose nodes are the scene's particles: set element=tet4 or hex8");
-    fem->mass = calloc((size_t)fem->matrix.column[fem->matrix.n] + 1, sizeof *fem->mass);
-    if (!fem->mass) return pbd_error(PBD_FAILED, "out of memory for the mass of %zu nodes", fem->mesh.nodes);
-    for (size_t i = 0; i < fem->dofs; i++) {
-        const int unknown = fem->matrix.unknown[i];
-        fem->load[i] += scene->particles.masses[i / 3] * scene->loads.gravity[i % 3];
-        if (unknown < 0) continue;
-        fem->mass[pbd_sparse_at(&fem->matrix, unknown, unknown) - fem->matrix.value] = scene->particles.masses[i / 3];
-    }
-    return pbd_ok();
-}
-
-/* Forces on particles, and loads on edges and faces. The scene's forces include the latter, distributed to the corners
- * of its own cells: those of hex8, or of tet4 without hexahedra. */
-static pbd_status add_forces(fem_implicit *fem, const pbd_scene *scene) {
-    const bool tet4 = fem->mesh.kind == ELEMENT_TET4, linear = tet4 || fem->mesh.kind == ELEMENT_HEX8;
-    const size_t n = 3 * scene->particles.count;
-    if (!surface_load_any(scene) || (linear && surface_load_faces(scene) == (tet4 ? 3 : 4))) {
-        for (size_t i = 0; i < n; i++) fem->load[i] += scene->loads.forces[i];
-        return pbd_ok();
-    }
-    pbd_arena a PBD_ARENA;
-    double *forces = pbd_new(&a, double, n);
-    PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(surface_load_remove(scene, forces));
-    for (size_t i = 0; i < n; i++) fem->load[i] += forces[i];
-    return element_surface_load(&fem->mesh, scene, fem->load);
-}
-
-/* Positions of a scene that does not start at rest; nodes between corners start at their mean. */
-static void take_start(fem_implicit *fem, const pbd_scene *scene) {
-    for (size_t i = 0; i < 3 * scene->particles.count; i++) {
-        if (scene->particles.start) fem->u[i] = scene->particles.start[i] - scene->particles.positions[i];
-        if (scene->particles.velocities) fem->v[i] = scene->particles.velocities[i];
-    }
-    for (size_t node = scene->particles.count; node < fem->mesh.nodes; node++) {
-        const uint32_t *parent = fem->mesh.parent + 8 * (node - scene->particles.count);
-        int count = 0;
-        while (count < 8 && parent[count] != UINT32_MAX) count++;
-        for (size_t d = 0; d < 3; d++)
-            for (int p = 0; p < count; p++) {
-                fem->u[3 * node + d] += fem->u[3 * parent[p] + d] / count;
-                fem->v[3 * node + d] += fem->v[3 * parent[p] + d] / count;
-            }
-    }
-}
-
-static pbd_status set_up(fem_implicit *fem, const pbd_scene *scene) {
-    const element_kind kind = (element_kind)fem->set.element;
-    fem->particles = scene->particles.count;
-    if (fem->set.residual == residual_last) fem->watched = scene->duration;
-    fem->yield = scene->material->yield_strain;
-    fem->creep = scene->material->creep;
-    fem->forces_end = scene->loads.forces_end;
-    PBD_TRY(material_make(scene->material, &fem->material));
-    if (fem->yield > 0 && scene->solved)
-        return pbd_error(PBD_NOT_SUPPORTED, "plastic flow takes time, and this scene is static: set mode=dynamic");
-    PBD_TRY(element_mesh_create(kind, scene, &fem->mesh));
-    element_stiffness_rule(kind, &fem->rule);
-    fem->dofs = 3 * fem->mesh.nodes;
-    PBD_TRY(allocate(fem));
-    keep_gradients(fem);
-    PBD_TRY(pbd_sparse_create(fem->mesh.nodes, fem->mesh.element, fem->mesh.elements, fem->mesh.corners, fem->mesh.held,
-                              &fem->matrix));
-    PBD_TRY(find_places(fem));
-    PBD_TRY(fem->set.mass == mass_lumped ? add_lumped_mass_and_gravity(fem, scene) : add_mass_and_gravity(fem, scene));
-    if (fem->later) memcpy(fem->later, fem->load, fem->dofs * sizeof *fem->later);
-    PBD_TRY(add_forces(fem, scene));
-    fem->acting = fem->load;
-    take_start(fem, scene);
-    pbd_metric(fem->recorder, "unknowns", "1", PBD_STATE, fem->matrix.n);
-    pbd_count(fem->recorder, "elements", fem->mesh.elements);
-    return pbd_ok();
 }
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
@@ -284,7 +40,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     fem_implicit *fem = *state = calloc(1, sizeof *fem);
     if (!fem) return pbd_error(PBD_FAILED, "out of memory for fem_implicit");
     *fem = (fem_implicit){.recorder = recorder, .set = fem_implicit_settings_read(values)};
-    return set_up(fem, scene);
+    return fem_body_create(fem, scene);
 }
 
 /* ---- Energy, forces, stiffness ----------------------------------------------------------------------------------- */
@@ -336,7 +92,7 @@ static void add_inertia(const fem_implicit *fem, const double *u, double *force,
 /* Rounding errors at one point: eps (|F| + |u| |grad|) of F, eps |P| plus the modulus times that of P. */
 static void add_rounding(const fem_implicit *fem, size_t point, double largest, const double F[9], const double P[9],
                          balance *at, double *squares) {
-    const double dF = DBL_EPSILON * (norm(F, 9) + largest * fem->pull[point]), stress = norm(P, 9);
+    const double dF = DBL_EPSILON * (fem_norm(F, 9) + largest * fem->pull[point]), stress = fem_norm(P, 9);
     const double force = fem->volume[point] * fem->pull[point] * (DBL_EPSILON * stress + fem->material.modulus * dF);
     at->energy_rounding += fem->volume[point] * (stress + fem->material.modulus * dF) * dF;
     *squares += force * force;
@@ -361,10 +117,10 @@ static balance evaluate(const fem_implicit *fem, const double *u, double *residu
     for (size_t e = 0; e < fem->mesh.elements; e++) {
         const uint32_t *node = fem->mesh.element + e * (size_t)fem->mesh.corners;
         for (int q = 0; q < fem->rule.points; q++) {
-            const double *gradient = gradients_at(fem, e, q);
-            const double weight = volume_at(fem, e, q);
+            const double *gradient = fem_gradients_at(fem, e, q);
+            const double weight = fem_volume_at(fem, e, q);
             deformation_gradient(fem, u, e, gradient, F);
-            const double psi = material_stress(&fem->material, plastic_at(fem, e, q), F, P);
+            const double psi = material_stress(&fem->material, fem_plastic_at(fem, e, q), F, P);
             if (!isfinite(psi)) return (balance){.energy = INFINITY};
             at.energy += weight * psi;
             add_rounding(fem, e * (size_t)fem->rule.points + (size_t)q, largest, F, P, &at, &squares);
@@ -418,9 +174,9 @@ static void assemble(fem_implicit *fem, const double *u, bool definite) {
     for (size_t e = 0; e < fem->mesh.elements; e++) {
         memset(K, 0, 9 * (size_t)fem->mesh.corners * (size_t)fem->mesh.corners * sizeof *K);
         for (int q = 0; q < fem->rule.points; q++) {
-            deformation_gradient(fem, u, e, gradients_at(fem, e, q), F);
-            material_tangent(&fem->material, plastic_at(fem, e, q), F, definite, dPdF);
-            add_point_stiffness(fem->mesh.corners, gradients_at(fem, e, q), volume_at(fem, e, q), dPdF, K);
+            deformation_gradient(fem, u, e, fem_gradients_at(fem, e, q), F);
+            material_tangent(&fem->material, fem_plastic_at(fem, e, q), F, definite, dPdF);
+            add_point_stiffness(fem->mesh.corners, fem_gradients_at(fem, e, q), fem_volume_at(fem, e, q), dPdF, K);
         }
         scatter(fem, e, K);
     }
@@ -484,7 +240,7 @@ static bool search_line(fem_implicit *fem, double *u, const balance *here, doubl
         const bool flat = fabs(change) <= fmax(1e-10 * (fabs(here->energy) + slope),
                                                MARGIN * (here->energy_rounding + there.energy_rounding));
         if (!(change <= -1e-4 * length * slope) &&
-            !(flat && norm(fem->trial_residual, fem->dofs) <= fmax(0.5 * residual, MARGIN * there.force_rounding)))
+            !(flat && fem_norm(fem->trial_residual, fem->dofs) <= fmax(0.5 * residual, MARGIN * there.force_rounding)))
             continue;
         memcpy(u, fem->trial, fem->dofs * sizeof *u);
         return true;
@@ -521,7 +277,7 @@ static pbd_status minimise(fem_implicit *fem, double *u) {
     double scale = 0, first = 0;
     for (long iteration = 0; iteration <= fem->set.newton_iterations; iteration++) {
         const balance at = evaluate(fem, u, fem->residual);
-        const double residual = norm(fem->residual, fem->dofs);
+        const double residual = fem_norm(fem->residual, fem->dofs);
         if (!isfinite(at.energy)) return pbd_error(PBD_NO_EQUILIBRIUM, "the energy is infinite at the start of a step");
         if (iteration == 0) first = residual, scale = force_scale(fem, residual, &at);
         const double relative = residual / scale;
@@ -561,7 +317,7 @@ static double smallest_volume_ratio(const fem_implicit *fem, size_t *where) {
         for (int q = 0; q < fem->rule.points + nodal.points; q++) {
             const double *at = gradient[0];
             if (q < fem->rule.points)
-                at = gradients_at(fem, e, q);
+                at = fem_gradients_at(fem, e, q);
             else
                 element_gradients(&fem->mesh, e, &nodal, q - fem->rule.points, gradient);
             deformation_gradient(fem, fem->u, e, at, F);
@@ -647,8 +403,9 @@ static void flow(fem_implicit *fem, double dt) {
     double F[9];
     for (size_t e = 0; e < fem->mesh.elements; e++)
         for (int q = 0; q < fem->rule.points; q++) {
-            deformation_gradient(fem, fem->u, e, gradients_at(fem, e, q), F);
-            material_flow(plastic_at(fem, e, q), F, fem->yield, share, fem->set.plastic_flow == plastic_flow_von_mises);
+            deformation_gradient(fem, fem->u, e, fem_gradients_at(fem, e, q), F);
+            material_flow(fem_plastic_at(fem, e, q), F, fem->yield, share,
+                          fem->set.plastic_flow == plastic_flow_von_mises);
         }
 }
 
@@ -701,7 +458,7 @@ static void mesh_of(const void *state, pbd_mesh *out) {
 static size_t saved_of(const fem_implicit *fem, device_array *row) {
     const device_array rows[] = {HOST_ARRAY_SAVED(fem->u, fem->dofs), HOST_ARRAY_SAVED(fem->v, fem->dofs),
                                  HOST_SAVED(fem->time),
-                                 HOST_ARRAY_SAVED(fem->plastic, fem->plastic ? plastic_entries(fem) : 0)};
+                                 HOST_ARRAY_SAVED(fem->plastic, fem->plastic ? fem_plastic_entries(fem) : 0)};
     return DEVICE_ROWS(row, rows);
 }
 

@@ -29,9 +29,9 @@ void pbd_sparse_clear(pbd_sparse *matrix);
 double *pbd_sparse_at(const pbd_sparse *matrix, int row, int column);
 
 /* Solves A x = right; x overwrites `right` (n). PBD_NO_EQUILIBRIUM: the matrix is singular to rounding (reciprocal
- * condition number below 1e-15). PBD_FAILED: out of memory. `careful`: also estimates the condition number, so that a
- * body without supports is detected, and refines x iteratively. */
-pbd_status pbd_sparse_solve(const pbd_sparse *matrix, double *right, bool careful);
+ * condition number below 1e-15). PBD_FAILED: out of memory. Estimates the condition number, so that a body
+ * without supports is detected, and refines x iteratively. */
+pbd_status pbd_sparse_solve(const pbd_sparse *matrix, double *right);
 
 /* Factors of matrices of one pattern. The order of the columns, the elimination tree and the memory of the factors are
  * found for the first matrix and kept for the others. */

@@ -139,12 +139,12 @@ static superlu_options_t options_of_symmetric(void) {
     return options;
 }
 
-pbd_status pbd_sparse_solve(const pbd_sparse *s, double *right, bool careful) {
+pbd_status pbd_sparse_solve(const pbd_sparse *s, double *right) {
     const size_t n = (size_t)s->n;
     if (n == 0) return pbd_ok();
     superlu_options_t options = options_of_symmetric();
-    options.IterRefine = careful ? SLU_DOUBLE : NOREFINE;
-    options.ConditionNumber = careful ? YES : NO;
+    options.IterRefine = SLU_DOUBLE;
+    options.ConditionNumber = YES;
     int *index = malloc(3 * (n + 1) * sizeof *index);      /* perm_c, perm_r, etree */
     double *answer = malloc(3 * (n + 1) * sizeof *answer); /* x, R, C */
     if (!index || !answer) {
@@ -173,7 +173,7 @@ pbd_status pbd_sparse_solve(const pbd_sparse *s, double *right, bool careful) {
     Destroy_SuperMatrix_Store(&X);
     if (L.Store) Destroy_SuperNode_Matrix(&L);
     if (U.Store) Destroy_CompCol_Matrix(&U);
-    bool finite = info == 0 && (!careful || rcond > 1e-15);
+    bool finite = info == 0 && rcond > 1e-15;
     for (size_t i = 0; i < n && finite; i++) finite = isfinite(answer[i]);
     if (finite) memcpy(right, answer, n * sizeof *answer);
     free(index);

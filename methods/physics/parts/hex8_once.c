@@ -174,7 +174,7 @@ pbd_status hex8_solve(const pbd_scene *scene, const double *prescribed, double *
     double *right = calloc((size_t)s.n + 1, sizeof *right);
     pbd_status status =
         right ? assemble(scene, prescribed, &s, right) : pbd_error(PBD_FAILED, "out of memory for %d unknowns", s.n);
-    if (status.code == PBD_OK) status = pbd_sparse_solve(&s, right, true);
+    if (status.code == PBD_OK) status = pbd_sparse_solve(&s, right);
     for (size_t i = 0; i < 3 * scene->particles.count && status.code == PBD_OK; i++)
         u[i] = s.unknown[i] >= 0 ? right[s.unknown[i]] : prescribed ? prescribed[i] : 0;
     free(right);

@@ -11,17 +11,18 @@
 
 typedef struct step_function {
     size_t particles, tets, materials;
-    uint32_t *corner;     /* tets x 4 */
-    uint8_t *material;    /* tets; NULL: the first */
-    double *shape;        /* tets x 12: gradients of the shape functions of the corners, 1/m */
-    double *volume;       /* tets, m^3 */
-    double *mass;         /* particles, kg */
-    bool *held;           /* particles x 3 */
+    uint32_t *corner;  /* tets x 4 */
+    uint8_t *material; /* tets; NULL: the first */
+    double *shape;     /* tets x 12: gradients of the shape functions of the corners, 1/m */
+    double *volume;    /* tets, m^3 */
+    double *mass;      /* particles, kg */
+    bool *held;        /* particles x 3 */
     pbd_material of[PBD_MOST_MATERIALS];
-    double extent;        /* m */
-    double dt;            /* s */
-    double *y;            /* particles x 3, m */
-    pbd_sparse matrix;    /* free unknowns */
+    double extent;                     /* m */
+    double dt;                         /* s */
+    double *y;                         /* particles x 3, m */
+    pbd_factors *factors;              /* of the matrix; their order is kept */
+    pbd_sparse matrix;                 /* free unknowns */
     double *gradient, *packed, *trial; /* scratch */
 } step_function;
 

@@ -16,6 +16,7 @@ void step_function_free(step_function *s) {
                      s->held,   s->y,        s->gradient, s->packed, s->trial};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
     pbd_sparse_free(&s->matrix);
+    pbd_factors_free(s->factors);
     *s = (step_function){0};
 }
 
@@ -148,7 +149,8 @@ static pbd_status find_step(step_function *s, const double *x, double *slope) {
         fill_matrix(s, x, definite);
         for (size_t i = 0; i < 3 * s->particles; i++)
             if (s->matrix.unknown[i] >= 0) s->packed[s->matrix.unknown[i]] = -s->gradient[i];
-        PBD_TRY(pbd_sparse_solve(&s->matrix, s->packed, false));
+        PBD_TRY(pbd_factors_update(&s->factors, &s->matrix));
+        PBD_TRY(pbd_factors_solve(s->factors, s->packed, 1));
         *slope = 0;
         for (size_t i = 0; i < 3 * s->particles; i++)
             if (s->matrix.unknown[i] >= 0) *slope += s->gradient[i] * s->packed[s->matrix.unknown[i]];
