@@ -144,12 +144,11 @@ pbd_status pbd_findings_page(FILE *out) {
     pbd_papers *papers;
     PBD_TRY(pbd_papers_load(&papers));
     pbd_status status = pbd_list_figures(&figures);
-    fprintf(
-        out,
-        "# What the figures show\n\n"
-        "Written by `pbdbench list figures --markdown`; do not edit. [FINDINGS.md](FINDINGS.md) says in two pages what "
-        "holds and what does not.\n"
-        "`pbdbench reproduce FIGURE` makes a figure, and compares with the verdicts below.\n");
+    fprintf(out,
+            "# What the figures show\n\n"
+            "Written by `pbdbench list figures --markdown`; do not edit. [FINDINGS.md](FINDINGS.md) says what "
+            "holds and what does not.\n"
+            "`pbdbench reproduce FIGURE` makes a figure, and compares with the verdicts below.\n");
     for (unsigned p = 0; p < papers->papers_count && status.code == PBD_OK; p++)
         status = write_paper(&papers->papers[p], &figures, out);
     pbd_papers_free(papers);
