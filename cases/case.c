@@ -28,7 +28,8 @@ void pbd_scene_free(pbd_scene *scene) {
                      scene->hexes.material,
                      scene->tets.material,
                      scene->triangles.material,
-                     scene->skin};
+                     scene->skin,
+                     scene->pour.until};
     pbd_loaded *loaded[] = {&scene->surface_load.edges, &scene->surface_load.triangles, &scene->surface_load.quads};
     for (size_t i = 0; i < sizeof loaded / sizeof *loaded; i++) {
         free(loaded[i]->corner);

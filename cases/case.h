@@ -6,6 +6,8 @@
 #ifndef PBD_CASE_H
 #define PBD_CASE_H
 
+#include <stdio.h>
+
 #include "methods/method.h"
 
 /* When a scene that moves until it is at rest has come to it: the watched particles' mean has moved by less than
@@ -58,6 +60,11 @@ typedef struct pbd_case {
     void (*iterate)(const pbd_setup *, long iteration, const double *positions, pbd_recorder *);
     /* Frees what the detail points to, not the detail itself; safe on a zeroed one. NULL: it points to nothing. */
     void (*free_detail)(void *detail);
+    /* The last so many bytes of the detail are numbers, without pointers. All that a run changes in it is among them,
+     * or in what `keep` writes to a file and reads back (NULL: nothing); a run that is paused keeps both. 0, with a
+     * detail: it is not paused. */
+    size_t numbers;
+    pbd_status (*keep)(void *detail, FILE *file, bool writes);
 } pbd_case;
 
 /* Builds the scene of a case, and keeps its particles clear of its colliders (clearance.h). After an error *setup is

@@ -22,6 +22,7 @@ set(package_program [[${CMAKE_CURRENT_LIST_DIR}/../../../bin/pbdbench]])
 configure_file(cmake/pbdbenchConfig.cmake.in ${CMAKE_BINARY_DIR}/installed/pbdbenchConfig.cmake @ONLY)
 
 install(TARGETS pbdbench RUNTIME DESTINATION bin)
+install(FILES ${CMAKE_BINARY_DIR}/pbdbench.1 DESTINATION share/man/man1)
 install(FILES methods/method.h methods/takes.def methods/each.h methods/params.h methods/plugin.h methods/plugin_calls.c
     DESTINATION include/pbdbench/methods)
 install(DIRECTORY methods/physics DESTINATION include/pbdbench/methods FILES_MATCHING PATTERN "*.h"

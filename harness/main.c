@@ -8,23 +8,18 @@
 
 #include "harness/machine/environment.h"
 #include "harness/process/spinning.h"
-#include "harness/verbs/cli.h"
+#include "harness/verbs/man_page.h"
 
 enum { MOST_VERBS = 64 };
 
 static int print_help(FILE *out) {
-    fputs(
-        "pbdbench: validates and times position-based and particle-based deformable solids\n"
-        "\n"
-        "usage: pbdbench VERB "
-        "[options]\n\n",
-        out);
+    fprintf(out, "pbdbench: %s\n\nusage: pbdbench VERB [options]\n\n", pbd_about_program);
     for (size_t i = 0; pbd_verbs[i]; i++) fprintf(out, "  %-10s %s\n", pbd_verbs[i]->name, pbd_verbs[i]->summary);
     fputs(
-        "\n`pbdbench VERB --help` says more. `./pbdbench test` builds and runs every test.\n"
-        "Exit codes: 0 success, 1 regression, 2 usage or bad input, 3 a validation fails or a verdict changed,\n"
-        "4 inconclusive, 5 a run failed, diverged or is unphysical, 130 interrupted.\n",
+        "\n`pbdbench VERB --help` says more, `pbdbench help --man` is the man page of all verbs. `./pbdbench test`\n"
+        "builds and runs every test. Exit codes:\n",
         out);
+    for (const pbd_exit_meaning *e = pbd_exit_meanings; e->means; e++) fprintf(out, "    %-8d %s\n", e->code, e->means);
     return 0;
 }
 
@@ -41,25 +36,46 @@ static int close_output(int code) {
     return code == PBD_EXIT_OK ? PBD_EXIT_RUN_FAILED : code;
 }
 
+static int print_version(void) {
+    const pbd_build *build = pbd_this_build();
+    printf("pbdbench %s (%.12s%s)\n", build->version, build->git_sha, build->dirty ? ", with changes" : "");
+    return PBD_EXIT_OK;
+}
+
+static int print_man_page(void) {
+    pbd_man_page_write(stdout);
+    return PBD_EXIT_OK;
+}
+
+static bool is(const char *word, const char *a, const char *b) { return strcmp(word, a) == 0 || strcmp(word, b) == 0; }
+
+static int call_verb(const char *name, int argc, char **argv) {
+    const char *names[MOST_VERBS];
+    size_t count = 0;
+    for (size_t i = 0; pbd_verbs[i] && count < MOST_VERBS; i++) {
+        names[count++] = pbd_verbs[i]->name;
+        if (strcmp(name, pbd_verbs[i]->name) == 0) return pbd_verbs[i]->main(argc, argv);
+    }
+    return pbd_complain(pbd_unknown("verb", name, names, count, "pbdbench --help"));
+}
+
+/* help, help VERB, help --man. */
+static int help(int argc, char **argv) {
+    char ask[] = "--help";
+    if (argc < 3) return print_help(stdout);
+    if (strcmp(argv[2], "--man") == 0) return print_man_page();
+    return call_verb(argv[2], 2, (char *[]){argv[2], ask, NULL});
+}
+
 static int run_verb(int argc, char **argv) {
     if (argc < 2) {
         print_help(stderr);
         return PBD_EXIT_USAGE;
     }
-    const char *word = argv[1];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) return print_help(stdout);
-    if (strcmp(word, "--version") == 0) {
-        const pbd_build *build = pbd_this_build();
-        printf("pbdbench %s (%.12s%s)\n", build->version, build->git_sha, build->dirty ? ", with changes" : "");
-        return PBD_EXIT_OK;
-    }
-    const char *names[MOST_VERBS];
-    size_t count = 0;
-    for (size_t i = 0; pbd_verbs[i] && count < MOST_VERBS; i++) {
-        names[count++] = pbd_verbs[i]->name;
-        if (strcmp(word, pbd_verbs[i]->name) == 0) return pbd_verbs[i]->main(argc - 1, argv + 1);
-    }
-    return pbd_complain(pbd_unknown("verb", word, names, count, "pbdbench --help"));
+    if (strcmp(argv[1], "help") == 0) return help(argc, argv);
+    if (is(argv[1], "--help", "-h")) return print_help(stdout);
+    if (strcmp(argv[1], "--version") == 0) return print_version();
+    return call_verb(argv[1], argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv) {

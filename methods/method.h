@@ -189,7 +189,8 @@ typedef struct pbd_particles {
     size_t bodies;      /* 0: one */
     uint32_t *body;     /* count: the body of each; NULL: all of one */
     size_t fixed;
-    uint32_t *fixed_particle; /* fixed, ascending. Held at their start: a bar is stretched or twisted by `start` */
+    uint32_t *fixed_particle; /* fixed, ascending. Held at their start: a bar is stretched or twisted by `start`. Or
+                                 moved and let go: pbd_pour */
 } pbd_particles;
 
 /* Elements between particles. */
@@ -313,6 +314,14 @@ typedef struct pbd_hints {
     pbd_sharing shared;
 } pbd_hints;
 
+/* Held particles that move evenly and are let go one by one: what a nozzle pours. Colliders do not act on a held one.
+ */
+typedef struct pbd_pour {
+    double velocity[3]; /* m/s, of every held particle */
+    double *until;      /* particles.fixed, s: free, with that velocity, in steps that begin then or later. NULL: held
+                           particles stand still, at all times */
+} pbd_pour;
+
 typedef struct pbd_scene {
     uint32_t bytes; /* sizeof(pbd_scene) of the program; set by the harness */
     pbd_particles particles;
@@ -332,6 +341,7 @@ typedef struct pbd_scene {
     pbd_surface_load surface_load;
     size_t skins;
     pbd_skin *skin; /* each owns its arrays; bodies may have none */
+    pbd_pour pour;
 } pbd_scene;
 
 /* The material of a particle, and of a cell. */
@@ -434,9 +444,11 @@ typedef enum pbd_field {
     PBD_MEAN_STRESS,           /* 9, Pa: first Piola-Kirchhoff stress, row by row, mean over the volume at rest */
     PBD_PRESSURES,             /* particles, Pa: of liquid, by the multipliers of the last step; 0 of other matter */
     PBD_EXCHANGE,              /* particles x 3, N s: impulses exchanged between liquid and continuum */
-    PBD_COLLIDER_SUMS,   /* 5, where a collider of the scene moves: work of the colliders on particles, J; its part that
-                            contact dissipated, J; their impulse, N s, three. From creation or `load` on */
-    PBD_INTERNAL_ENERGY, /* 1, J: of matter whose energy is that of an equation of state, which is the method's */
+    PBD_COLLIDER_SUMS,         /* 5, where a collider of the scene moves, or held particles do: work of the colliders on
+                                  particles, J; its part that         contact dissipated, J; their impulse, N s, three. From creation or
+                                  `load` on */
+    PBD_INTERNAL_ENERGY, /* 1, J: what the method stores beside the law's energy at its deformation gradients: that of
+                            an equation of state, or of control against zero-energy motions */
     PBD_PLASTIC_DISSIPATION /* 1, J, where matter flows: what return mappings dissipated, in steps that are
                                recorded (pbd_records), from creation or `load` on */
 } pbd_field;

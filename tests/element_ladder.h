@@ -104,6 +104,12 @@ UNUSED static void make_mesh(pbd_scene *scene, bool triangles, double E) {
     make_cubes(scene, triangles ? (const int[3]){6, 4, 0} : (const int[3]){3, 2, 2}, E);
 }
 
+/* law NULL: that of make_mesh. */
+UNUSED static void make_mesh_of(pbd_scene *scene, bool triangles, double E, const char *law) {
+    make_mesh(scene, triangles, E);
+    if (law) scene->material->law = law;
+}
+
 /* The tetrahedra in motion, each particle its own way; to be freed. */
 UNUSED static void make_moving(pbd_scene *scene, const char *law, double nu) {
     uint64_t seed = 9;
@@ -114,6 +120,23 @@ UNUSED static void make_moving(pbd_scene *scene, const char *law, double nu) {
     for (size_t i = 0; i < 3 * scene->particles.count; i++) scene->particles.velocities[i] = 0.5 * noise(&seed);
     for (size_t k = 0; k < scene->particles.fixed; k++)
         for (size_t d = 0; d < 3; d++) scene->particles.velocities[3 * scene->particles.fixed_particle[k] + d] = 0;
+}
+
+/* The traction `pull`, Pa, on the end face: a third of each triangle's share on its nodes. */
+UNUSED static void pull_end(pbd_scene *scene, double end, double pull) {
+    const double *x = scene->particles.positions;
+    for (size_t t = 0; t < scene->tets.count; t++)
+        for (size_t left = 0; left < 4; left++) {
+            const uint32_t *c = scene->tets.corner + 4 * t,
+                           face[3] = {c[(left + 1) % 4], c[(left + 2) % 4], c[(left + 3) % 4]};
+            double off = 0, e[2][2];
+            for (int k = 0; k < 3; k++) off += fabs(x[3 * face[k]] - end);
+            if (off > 1e-9) continue;
+            for (size_t k = 0; k < 2; k++)
+                for (size_t d = 0; d < 2; d++) e[k][d] = x[3 * face[k + 1] + d + 1] - x[3 * face[0] + d + 1];
+            const double area = 0.5 * fabs(e[0][0] * e[1][1] - e[0][1] * e[1][0]);
+            for (int k = 0; k < 3; k++) scene->loads.forces[3 * face[k]] += pull * area / 3;
+        }
 }
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
@@ -147,12 +170,12 @@ UNUSED static void expect_same_bits(const char *what, const double *a, const dou
         fail_msg("%s: not the same bits, off by %.3g", what, largest_difference(a, b, particles));
 }
 
-/* Green strain of element 0, a tetrahedron: xx, yy, zz, xy, yz, zx. */
-UNUSED static void green_strain(const pbd_scene *scene, const double *x, double e[6]) {
+/* Green strain of a tetrahedron: xx, yy, zz, xy, yz, zx. */
+UNUSED static void green_strain_of(const pbd_scene *scene, size_t element, const double *x, double e[6]) {
     double f[3][3] = {{0}};
     element_shape shape;
-    const uint32_t *c = scene->tets.corner;
-    check_ok(element_shape_of(scene, 4, 0, &shape));
+    const uint32_t *c = scene->tets.corner + 4 * element;
+    check_ok(element_shape_of(scene, 4, element, &shape));
     for (int column = 0; column < 3; column++)
         for (int k = 0; k < 3; k++)
             for (uint32_t i = 0; i < 3; i++)
@@ -162,6 +185,10 @@ UNUSED static void green_strain(const pbd_scene *scene, const double *x, double 
         const double *a = f[pair[k][0]], *b = f[pair[k][1]];
         e[k] = 0.5 * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - (k < 3));
     }
+}
+
+UNUSED static void green_strain(const pbd_scene *scene, const double *x, double e[6]) {
+    green_strain_of(scene, 0, x, e);
 }
 
 /* ---- Rungs ------------------------------------------------------------------------------------------------------- */
@@ -178,12 +205,12 @@ static void turn_rows(double *rows, size_t count) {
 
 /* The moving body turned, its load too: the answer turns with it. `at_rest`: the rest shape as well, which only
  * isotropic methods do not see. A coloured order does not change either: colours come from the mesh alone. */
-UNUSED static void expect_rotation_invariance(const char *method, const char *words, bool at_rest) {
+UNUSED static void expect_rotation_invariance_of(const char *method, const char *words, bool at_rest, const char *law) {
     double *x[2];
     size_t particles = 0;
     for (int turned = 0; turned < 2; turned++) {
         pbd_scene scene;
-        make_mesh(&scene, false, 1e4);
+        make_mesh_of(&scene, false, 1e4, law);
         particles = scene.particles.count;
         if (turned) {
             turn_rows(scene.loads.gravity, 1);
@@ -201,14 +228,18 @@ UNUSED static void expect_rotation_invariance(const char *method, const char *wo
     free(x[1]);
 }
 
+UNUSED static void expect_rotation_invariance(const char *method, const char *words, bool at_rest) {
+    expect_rotation_invariance_of(method, words, at_rest, NULL);
+}
+
 /* The same bar in metres and in centimetres: lengths and gravity x 100, E / 100. Energies are then x 1e4, in kg
  * cm^2/s^2. */
-UNUSED static void expect_units_do_not_matter(const char *method, const char *words) {
+UNUSED static void expect_units_do_not_matter_of(const char *method, const char *words, const char *law) {
     double *x[2], worst = 0;
     size_t particles = 0;
     for (int small = 0; small < 2; small++) {
         pbd_scene scene;
-        make_mesh(&scene, false, 1e4);
+        make_mesh_of(&scene, false, 1e4, law);
         particles = scene.particles.count;
         if (small) {
             for (size_t i = 0; i < 3 * particles; i++) scene.particles.positions[i] *= 100;
@@ -226,6 +257,10 @@ UNUSED static void expect_units_do_not_matter(const char *method, const char *wo
     free(x[1]);
 }
 
+UNUSED static void expect_units_do_not_matter(const char *method, const char *words) {
+    expect_units_do_not_matter_of(method, words, NULL);
+}
+
 /* Modulus, masses and forces times 2^10: the same bits. */
 UNUSED static void expect_scale_does_not_matter(const char *method, const char *words, const char *law) {
     for (int precision = 0; precision < 2; precision++) {
@@ -236,7 +271,7 @@ UNUSED static void expect_scale_does_not_matter(const char *method, const char *
             make_moving(&scene, law, 0.35);
             particles = scene.particles.count;
             for (size_t i = 0; i < particles && heavy; i++) scene.particles.masses[i] *= 1024;
-            if (heavy) scene.material->E *= 1024;
+            if (heavy) scene.material->E *= 1024, scene.material->density *= 1024;
             x[heavy] = march(method, (pbd_precision)precision, 1, &scene, words, 0.02, 5);
             pbd_scene_free(&scene);
         }
@@ -246,13 +281,13 @@ UNUSED static void expect_scale_does_not_matter(const char *method, const char *
     }
 }
 
-UNUSED static void expect_same_on_threads(const char *method, const char *words, bool triangles) {
+UNUSED static void expect_same_on_threads_of(const char *method, const char *words, bool triangles, const char *law) {
     static const int threads[] = {1, 3, 8};
     for (int precision = 0; precision < 2; precision++) {
         double *first = NULL;
         for (int t = 0; t < 3; t++) {
             pbd_scene scene;
-            make_mesh(&scene, triangles, 1e4);
+            make_mesh_of(&scene, triangles, 1e4, law);
             double *x = march(method, (pbd_precision)precision, threads[t], &scene, words, 0.005, 10);
             if (first) expect_same_bits("threads", first, x, scene.particles.count);
             if (first)
@@ -265,15 +300,24 @@ UNUSED static void expect_same_on_threads(const char *method, const char *words,
     }
 }
 
-UNUSED static void expect_precisions_agree(const char *method, const char *words, bool triangles, double limit) {
+UNUSED static void expect_same_on_threads(const char *method, const char *words, bool triangles) {
+    expect_same_on_threads_of(method, words, triangles, NULL);
+}
+
+UNUSED static void expect_precisions_agree_of(const char *method, const char *words, bool triangles, double limit,
+                                              const char *law) {
     pbd_scene scene;
-    make_mesh(&scene, triangles, 1e4);
+    make_mesh_of(&scene, triangles, 1e4, law);
     double *wide = march(method, PBD_PRECISION_F64, 1, &scene, words, 0.005, 10);
     double *narrow = march(method, PBD_PRECISION_F32, 1, &scene, words, 0.005, 10);
     check_near("f32 against f64, m", largest_difference(wide, narrow, scene.particles.count), 0, limit);
     free(wide);
     free(narrow);
     pbd_scene_free(&scene);
+}
+
+UNUSED static void expect_precisions_agree(const char *method, const char *words, bool triangles, double limit) {
+    expect_precisions_agree_of(method, words, triangles, limit, NULL);
 }
 
 /* Under ThreadSanitizer each emulated thread is a pthread, and a launch costs a thousand times what it does otherwise:
@@ -306,17 +350,22 @@ UNUSED static void expect_backends_agree(const char *method, const char *words, 
     expect_backends_agree_with(method, words, triangles, NULL);
 }
 
-/* Position-based steps are of first order in time: halving the step halves what is left. */
-UNUSED static void expect_first_order(const char *method, const char *words) {
+/* log2 of the change by halving a step over that by halving it again. */
+UNUSED static double order_in_time(const char *method, const char *words, const char *law) {
     double *x[4];
     pbd_scene scene;
-    make_mesh(&scene, false, 2e4);
+    make_mesh_of(&scene, false, 2e4, law);
     for (int k = 0; k < 4; k++) x[k] = march(method, PBD_PRECISION_F64, 1, &scene, words, 4e-4 / (1 << k), 50 << k);
     const double first = largest_difference(x[1], x[2], scene.particles.count);
     const double second = largest_difference(x[2], x[3], scene.particles.count);
-    check_near("order in time: log2 of the ratio", log2(first / second), 1, 0.15);
     for (int k = 0; k < 4; k++) free(x[k]);
     pbd_scene_free(&scene);
+    return log2(first / second);
+}
+
+/* Position-based steps are of first order in time: halving the step halves what is left. */
+UNUSED static void expect_first_order(const char *method, const char *words) {
+    check_near("order in time", order_in_time(method, words, NULL), 1, 0.15);
 }
 
 /* ---- Bad input --------------------------------------------------------------------------------------------------- */

@@ -1,11 +1,14 @@
 /* Makes a store of a million runs, to see whether questions to a store of some years are answered at once.
  *
- *     large_store FILE [CELLS BUILDS REPEATS]        default 1000 100 10
+ *     large_store FILE [CELLS BUILDS REPEATS [PROBLEM_BUILDS]]        default 1000 100 10 9
  *
  * Runs of two methods on the cubes, some diverged, as each of BUILDS builds made them on this machine. Some cells have
  * a step: in solve_cpu and solve_wall every fifth cell is 15 % slower from 40 % of the builds on, every eleventh 20 %
  * faster from 80 % on; in displacement_error every seventh is 25 % worse from 60 % on. The rest is noise of 2 %, and
  * errors that do not jitter. Made-up runs: their ids are no hashes of their content, which `db check` would tell.
+ *
+ * Beside these, every declared trial of every frozen problem (cases/problems.yaml), on one thread and on two, by the
+ * last PROBLEM_BUILDS builds: some 20,000 runs. Their errors lie between a twentieth and twenty times the tolerance.
  *
  * Rows are inserted in the order of their keys, without triggers and indices, which come back at the end. */
 #include <inttypes.h>
@@ -17,10 +20,11 @@
 #include <time.h>
 #include <xxhash.h>
 
-#include "harness/store/store.h"
+#include "harness/rank/rank.h"
+#include "harness/run/run_plan.h"
 
 typedef struct sizes {
-    long long cells, builds, repeats;
+    long long cells, builds, repeats, problem_builds;
 } sizes;
 
 /* One run to be: where it stands in the order of ids. */
@@ -196,6 +200,93 @@ static void insert_phases_and_samples(const planned *plan, size_t count, const s
     sqlite3_finalize(sample);
 }
 
+/* ---- Runs of problems -------------------------------------------------------------------------------------------- */
+
+/* The statements for one run of a problem. */
+typedef struct writers {
+    sqlite3_stmt *cell, *names, *run, *metric, *phase;
+} writers;
+
+static writers prepare_writers(void) {
+    return (writers){
+        prepare("INSERT OR IGNORE INTO cell VALUES (?1, ?2, ?3, ?4, 'cpu', ?5, ?6)"),
+        prepare("INSERT OR IGNORE INTO method VALUES (?1, '', '')"),
+        prepare(
+            "INSERT INTO run SELECT ?1, ?2, printf('b%031x', ?3), env_id, invocation_id, 'run', 0, 0, ?4, ?5, ?6, ''"
+            " FROM env, invocation"),
+        prepare("INSERT INTO metric VALUES (?1, ?2, ?3, '1', 'lower', ?4, NULL)"),
+        prepare("INSERT INTO phase VALUES (?1, ?2, ?3, ?4, ?4, 1)"),
+    };
+}
+
+static void write_cell(const writers *w, const pbd_result *r) {
+    const char *const text[] = {r->cell_id, r->case_name, r->method_name, r->params, r->precision};
+    for (int i = 0; i < 5; i++) sqlite3_bind_text(w->cell, i + 1, text[i], -1, SQLITE_STATIC);
+    sqlite3_bind_int(w->cell, 6, r->threads);
+    sqlite3_bind_text(w->names, 1, r->method_name, -1, SQLITE_STATIC);
+    finish_row(w->names);
+    finish_row(w->cell);
+}
+
+static void write_run(const writers *w, const pbd_result *r, const pbd_problem *p, uint32_t number, int build) {
+    char id[33], start[32];
+    const XXH128_hash_t hash = XXH3_128bits(&number, sizeof number);
+    const bool diverged = number % 23 == 0;
+    snprintf(id, sizeof id, "%016" PRIx64 "%016" PRIx64, hash.high64, hash.low64);
+    const made m = {.build = (uint32_t)build, .number = number % 100000};
+    start_text(&m, &(sizes){.cells = 100000, .repeats = 1}, start);
+    sqlite3_bind_text(w->run, 1, id, 32, SQLITE_STATIC);
+    sqlite3_bind_text(w->run, 2, r->cell_id, 32, SQLITE_STATIC);
+    sqlite3_bind_int(w->run, 3, build);
+    sqlite3_bind_int64(w->run, 4, (sqlite3_int64)r->seed);
+    sqlite3_bind_text(w->run, 5, start, -1, SQLITE_STATIC);
+    sqlite3_bind_text(w->run, 6, diverged ? "diverged" : "ok", -1, SQLITE_STATIC);
+    finish_row(w->run);
+    made run = {.number = number};
+    memcpy(run.id, id, sizeof run.id);
+    if (!diverged)
+        insert_named(w->metric, &run, p->metric, 0, p->target + p->tolerance * exp(fmod(normal(number, 3), 3)));
+    insert_named(w->metric, &run, "simulated_time", 1, 1);
+    insert_named(w->phase, &run, "create", 0, 1e-3);
+    insert_named(w->phase, &run, "solve", 1, 0.5 * exp(fmod(normal(number, 4), 2.5)));
+}
+
+static void insert_problems(const sizes *s) {
+    pbd_problems *problems = NULL;
+    pbd_rank rank = {.all_threads = 2};
+    check(pbd_problems_load(&problems).code == PBD_OK, "reading the problems");
+    rank.problems = problems;
+    for (unsigned i = 0; i < problems->problems_count; i++) {
+        const char *name = problems->problems[i].case_name;
+        sqlite3_stmt *one = prepare("INSERT OR IGNORE INTO \"case\" VALUES (?1, '', '')");
+        sqlite3_bind_text(one, 1, name, -1, SQLITE_STATIC);
+        finish_row(one);
+        sqlite3_finalize(one);
+        check(pbd_rank_add(&rank, &problems->problems[i], NULL).code == PBD_OK, "planning a problem");
+    }
+    const writers w = prepare_writers();
+    uint32_t number = 1u << 30;
+    for (size_t row = 0; row < rank.rows; row++)
+        for (size_t i = rank.row[row].first; i < rank.row[row].last; i++) {
+            pbd_result run = {0};
+            check(pbd_describe_run(&rank.plan.item[i], &run).code == PBD_OK, "describing a run");
+            /* Two problems may share their trials. */
+            sqlite3_stmt *known = prepare("SELECT 1 FROM cell WHERE cell_id = ?1");
+            sqlite3_bind_text(known, 1, run.cell_id, -1, SQLITE_STATIC);
+            const bool again = sqlite3_step(known) == SQLITE_ROW;
+            sqlite3_finalize(known);
+            if (!again) write_cell(&w, &run);
+            for (int k = 1; !again && k <= s->problem_builds && k <= s->builds; k++)
+                write_run(&w, &run, rank.row[row].problem, number++, (int)s->builds - k);
+            pbd_result_free(&run);
+        }
+    sqlite3_stmt *const all[] = {w.cell, w.names, w.run, w.metric, w.phase};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) sqlite3_finalize(all[i]);
+    pbd_rank_free(&rank);
+    pbd_problems_free(problems);
+    printf("%u runs of problems\n", number - (1u << 30));
+}
+
 /* ---- Triggers and indices, which wait ---------------------------------------------------------------------------- */
 
 /* Drops them and returns what makes them again. */
@@ -228,6 +319,7 @@ static void fill(const sizes *s) {
     insert_runs(plan, count, s);
     insert_metrics(plan, count, s);
     insert_phases_and_samples(plan, count, s);
+    insert_problems(s);
     run_sql(again);
     run_sql("COMMIT; PRAGMA journal_mode = WAL");
     sqlite3_free(again);
@@ -235,19 +327,19 @@ static void fill(const sizes *s) {
 }
 
 static bool take_sizes(int argc, char **argv, sizes *s) {
-    long long *const wanted[3] = {&s->cells, &s->builds, &s->repeats};
+    long long *const wanted[4] = {&s->cells, &s->builds, &s->repeats, &s->problem_builds};
     for (int i = 2; i < argc; i++) {
         *wanted[i - 2] = strtoll(argv[i], NULL, 10);
-        if (*wanted[i - 2] < 1 || *wanted[i - 2] > 100000) return false;
+        if (*wanted[i - 2] < (i < 5) || *wanted[i - 2] > 100000) return false;
     }
     return s->cells * s->builds <= 10000000 / s->repeats;
 }
 
 int main(int argc, char **argv) {
-    sizes s = {1000, 100, 10};
+    sizes s = {1000, 100, 10, 9};
     struct stat info;
-    if (argc < 2 || argc > 5 || !take_sizes(argc, argv, &s)) {
-        fputs("usage: large_store FILE [CELLS BUILDS REPEATS]  (10 million runs at most)\n", stderr);
+    if (argc < 2 || argc > 6 || !take_sizes(argc, argv, &s)) {
+        fputs("usage: large_store FILE [CELLS BUILDS REPEATS [PROBLEM_BUILDS]]  (10 million runs at most)\n", stderr);
         return 2;
     }
     if (stat(argv[1], &info) == 0) {

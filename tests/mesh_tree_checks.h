@@ -253,7 +253,7 @@ static void test_nearest_against_brute_force(void **unused) {
 
 /* To the bit what asking every triangle in turn gives, the first of equals: so it hangs on no tree. */
 static mesh_point in_turn(const surface *s, const real *x, double reach, uint32_t without) {
-    const mesh_view all = {(uint32_t)s->triangles, s->corner, s->vertex, NULL, NULL, NULL};
+    const mesh_view all = {(uint32_t)s->triangles, s->corner, s->vertex, NULL, NULL, NULL, NULL};
     mesh_point best = {.triangle = MESH_NONE};
     best.square = reach < (double)MESH_FAR ? (real)reach * (real)reach : MESH_FAR * MESH_FAR;
     for (uint32_t t = 0; t < s->triangles; t++) mesh_try_triangle(&all, t, load3(x, 0), without, &best);
@@ -301,7 +301,7 @@ static void test_own_triangles_do_not_count(void **unused) {
 
 /* Every leaf is reached once, and every box holds what is below it and no more. */
 static size_t count_leaves(const mesh_view *m, uint32_t node, int depth, unsigned char *seen) {
-    assert_true(depth < MESH_STACK);
+    assert_true(depth < MESH_LEVELS);
     if (node >= m->triangles - 1) {
         const uint32_t t = m->leaf[node - (m->triangles - 1)];
         assert_false(seen[t]++);

@@ -32,11 +32,33 @@ enum { TOLD_TIMEOUT = -1000, TOLD_SECONDS = 300 };
 /* Where standard output goes: kept, closed before the program starts, or to a full disk. */
 typedef enum told_stdout { STDOUT_KEPT, STDOUT_CLOSED, STDOUT_FULL } told_stdout;
 
+static inline int remove_entry(const char *path, const struct stat *s, int type, struct FTW *walk) {
+    (void)s, (void)type, (void)walk;
+    return remove(path);
+}
+
+typedef struct work_place {
+    char folder[PATH_MAX];
+    pid_t owner; /* its children leave it */
+} work_place;
+
+static inline work_place *my_workplace(void) {
+    static work_place mine;
+    return &mine;
+}
+
+static inline void leave_workplace(void) {
+    if (my_workplace()->owner == getpid()) nftw(my_workplace()->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Removed when the test's process ends, unless a signal ends it. */
 static inline const char *workplace(void) {
-    static char folder[PATH_MAX];
+    char *folder = my_workplace()->folder;
     if (*folder) return folder;
-    snprintf(folder, sizeof folder, "%s/pbdbench-test-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    snprintf(folder, PATH_MAX, "%s/pbdbench-test-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     if (!mkdtemp(folder)) fail_msg("no folder for the test: %s", strerror(errno));
+    my_workplace()->owner = getpid();
+    atexit(leave_workplace);
     static const char *const linked[] = {"plots", "cases"};
     for (size_t i = 0; i < 2; i++) {
         char from[PATH_MAX + 8], to[PATH_MAX + 8];
@@ -57,11 +79,7 @@ static inline const char *in_workplace(const char *name) {
     return mine;
 }
 
-static inline int remove_entry(const char *path, const struct stat *s, int type, struct FTW *walk) {
-    (void)s, (void)type, (void)walk;
-    return remove(path);
-}
-
+/* Removes it before. */
 static inline int remove_workplace(void **state) {
     (void)state;
     return nftw(workplace(), remove_entry, 16, FTW_DEPTH | FTW_PHYS);

@@ -1,108 +1,81 @@
-// Looks at the report from inside; the verdict becomes the page's title, which report_browser.sh reads.
-(async () => {
-    const failures = window.troubles.map(text => `error: ${text}`);
-    let checks = 0;
-    const check = (good, what) => {
-        checks += 1;
-        if (!good && failures.length < 20) failures.push(what);
-    };
-    const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
-    const frame = () => new Promise(done => setTimeout(done, 50));
+// Looks at the pages that report_browser.sh makes. node report_browser.js BROWSER FOLDER
+'use strict';
+const fs = require('node:fs');
+const path = require('node:path');
+const zlib = require('node:zlib');
+const {launch} = require('./browser.js');
 
-    // ---- Loads, and nothing from elsewhere
-    const loaded = performance.getEntriesByType('resource').map(entry => entry.name).filter(name => !name.startsWith('data:'));
-    check(loaded.length === 0, `loads ${loaded[0]}`);
-    check(all('img').length > 0, 'there is no picture');
-    if (document.readyState !== 'complete') await new Promise(done => window.addEventListener('load', done));
-    for (const image of all('img')) {
-        check(image.complete && image.naturalWidth > 0 && image.alt.length > 10, 'a picture that does not show, or says nothing');
+const [program, folder] = process.argv.slice(2);
+const WIDTHS = [360, 768, 1400];
+const failures = [];
+let checks = 0, where = '';
+const check = (good, what) => {
+    checks += 1;
+    if (!good) failures.push(`${where}: ${what}`);
+};
+const url = (name, hash = '') => `file://${path.join(folder, `${name}.html`)}${hash}`;
+const dataOf = name => JSON.parse(fs.readFileSync(path.join(folder, `${name}.json`), 'utf8'));
+
+// ---- In the page
+
+// What is wrong with the boxes of elements: beyond the window, clipped, or over one another.
+const boxes = width => {
+    const wrong = [];
+    const seen = element => element.checkVisibility() && element.getBoundingClientRect().width > 0;
+    const root = document.querySelector('dialog[open]') || document.body;
+    const all = selector => Array.from(root.querySelectorAll(selector)).filter(seen);
+    const tell = (element, what) => wrong.push(
+        `${element.tagName}.${element.getAttribute('class') || ''} "${element.textContent.slice(0, 30)}" ${what}`);
+    if (document.documentElement.scrollWidth > width)
+        wrong.push(`the page is ${document.documentElement.scrollWidth} px wide`);
+    if (root !== document.body && root.scrollWidth > root.clientWidth + 1)
+        wrong.push(`the problem is ${root.scrollWidth} px wide in ${root.clientWidth}`);
+    for (
+        const element of all(
+            'h1, h2, h3, p, pre, li, button, input, select, summary, img, td, th, caption, label, dd, svg, article, .bar, .scroll')) {
+        if (element.closest('.scroll') && !element.classList.contains('scroll'))
+            continue;  // these scroll by themselves
+        if (element.matches('.skip, .unseen')) continue;
+        const box = element.getBoundingClientRect();
+        if (box.left < -1 || box.right > width + 1)
+            tell(element, `reaches from ${box.left.toFixed(0)} to ${box.right.toFixed(0)}`);
+        if (element.matches('button, p, pre, h1, h2, h3, td button, .bar span') &&
+            element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== 'inline')
+            tell(element, `is clipped: ${element.scrollWidth} px of text in ${element.clientWidth}`);
     }
-
-    // ---- Links resolve, ids are unique
-    const ids = all('[id]').map(element => element.id);
-    check(new Set(ids).size === ids.length, 'an id twice');
-    const links = all('a[href]');
-    check(links.length > 50, `only ${links.length} links`);
-    for (const link of links) {
-        const href = link.getAttribute('href');
-        if (href.startsWith('#')) check(document.getElementById(href.slice(1)), `${href} leads nowhere`);
-        else check(href.startsWith('https://'), `${href} leads to another place`);
+    const groups = [
+        'nav a', '.legend > span', '#problem-controls > *', '.choice > *', '.matrix tbody td button',
+        '.matrix th.method span', '.matrix tbody th', '.gallery > article', '.key', '.chart-tools > *', '.bar span',
+        '.figure > *', '.detail-head > *', '.detail-controls > *', '#detail-body > *', '.work-chart .tick', 'section'
+    ];
+    for (const selector of groups) {
+        const list = all(selector)
+                         .map(element => [element, element.getBoundingClientRect()])
+                         .sort((a, b) => a[1].top - b[1].top);
+        for (let i = 0; i < list.length; i++)
+            for (let k = i + 1; k < list.length && list[k][1].top < list[i][1].bottom - 1; k++) {
+                const [a, b] = [list[i][1], list[k][1]];
+                if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && !list[i][0].contains(list[k][0]) &&
+                    !list[k][0].contains(list[i][0]))
+                    tell(list[i][0], `lies over "${list[k][0].textContent.slice(0, 30)}"`);
+            }
     }
-
-    // ---- Tables: captions, scopes, sorting both ways
-    const order = (cells, down) => {
-        const keys = cells.map(cell => cell.dataset.sort ?? cell.textContent.trim());
-        const full = keys.filter(key => key !== '');
-        if (keys.slice(0, full.length).includes('')) return false; // empty cells are the last ones
-        const numbers = full.every(key => isFinite(key));
-        const before = (a, b) => numbers ? Number(a) <= Number(b)
-            : new Intl.Collator(undefined, {numeric: true, sensitivity: 'base'}).compare(a, b) <= 0;
-        return full.every((key, i) => i === 0 || (down ? before(key, full[i - 1]) : before(full[i - 1], key)));
-    };
-    let sorted = 0;
-    for (const table of all('table')) {
-        check(table.caption && table.caption.textContent, 'a table without caption');
-        const headers = all('thead th', table);
-        check(headers.every(header => header.scope === 'col'), 'a header without scope');
-        const rows = () => Array.from(table.tBodies[0].rows);
-        const before = rows().length;
-        if (before < 2) continue;
-        for (const header of headers) {
-            const button = header.querySelector('button');
-            const where = `${table.id || table.caption.textContent}: ${header.textContent}`;
-            if (!button) { check(false, `${where} has no button`); continue; }
-            const others = () => headers.filter(other => other.hasAttribute('aria-sort')).length;
-            const column = () => rows().map(row => row.cells[header.cellIndex]);
-            button.focus();
-            check(document.activeElement === button || !button.checkVisibility(), `${where} takes no focus`);
-            button.click();
-            check(header.getAttribute('aria-sort') === 'ascending' && others() === 1, `${where} says not ascending`);
-            check(order(column(), false), `${where} is not ascending`);
-            const forwards = rows();
-            button.click();
-            check(header.getAttribute('aria-sort') === 'descending', `${where} says not descending`);
-            check(order(column(), true), `${where} is not descending`);
-            // Stable: rows of equal keys stay in their order.
-            const keys = new Map(forwards.map((row, i) => [row, i]));
-            const key = row => row.cells[header.cellIndex].dataset.sort ?? row.cells[header.cellIndex].textContent.trim();
-            check(rows().every((row, i) => i === 0 || key(row) !== key(rows()[i - 1]) || keys.get(row) > keys.get(rows()[i - 1])),
-                `${where} is not stable`);
-            check(rows().length === before, `${where} loses rows`);
-            sorted += 1;
-            if (before > 200) break; // one column of the long ones
-        }
+    for (const text of all('.work-chart text')) {
+        const box = text.getBoundingClientRect(), edge = text.closest('svg').getBoundingClientRect();
+        if (box.left < edge.left - 1 || box.right > edge.right + 1 || box.top < edge.top - 1 ||
+            box.bottom > edge.bottom + 1)
+            tell(text, 'is outside the chart');
     }
-    check(sorted > 20, `only ${sorted} columns were sorted`);
+    return wrong.slice(0, 5);
+};
 
-    // ---- The filter of claims
-    const shown = () => all('#claim-table tbody tr').filter(row => !row.hidden).length;
-    const claims = shown();
-    const words = document.getElementById('claim-words'), verdict = document.getElementById('claim-verdict');
-    check(claims > 10, 'too few claims');
-    words.value = 'FIG4 poly_kv';
-    words.dispatchEvent(new Event('input'));
-    check(shown() === 1, `the words leave ${shown()} claims`);
-    words.value = '';
-    verdict.value = 'reproduced';
-    verdict.dispatchEvent(new Event('change'));
-    check(shown() === 4, `the verdict leaves ${shown()} claims`);
-    check(document.getElementById('claim-count').textContent === `4 of ${claims} shown`, 'the count is wrong');
-    verdict.value = '';
-    verdict.dispatchEvent(new Event('change'));
-    check(shown() === claims, 'the filter keeps claims');
-
-    // ---- A link into what is folded opens it
-    const link = document.querySelector('#runs td a[href^="#run-"]');
-    const target = document.getElementById(link.getAttribute('href').slice(1));
-    check(!target.closest('details').open, 'runs are open from the start');
-    link.click();
-    await frame();
-    check(target.closest('details').open, 'a run stays folded');
-
-    // ---- Light or dark: text stands out from what is behind it (WCAG AA: 4.5 to 1)
+// Text stands out from what is behind it (WCAG AA: 4.5 to 1).
+const contrasts = () => {
+    const wrong = [];
     const numbers = colour => colour.match(/[\d.]+/g).slice(0, 3).map(Number);
     const luminance = colour => {
-        const [r, g, b] = numbers(colour).map(v => v / 255).map(v => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+        const [r, g, b] =
+            numbers(colour).map(v => v / 255).map(v => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     };
     const backOf = element => {
@@ -112,37 +85,731 @@
         }
         return 'rgb(255, 255, 255)';
     };
-    const contrast = element => {
-        const [a, b] = [luminance(getComputedStyle(element).color), luminance(backOf(element))].sort((x, y) => y - x);
-        return (a + 0.05) / (b + 0.05);
+    for (const selector
+             of ['body', 'a[href]', '.muted', '.caption', '.note', '.command', 'th button', '.bar span', '.verdict',
+                 'caption', 'summary', '.matrix td button', '.choice button', '.legend'])
+        for (const element of Array.from(document.querySelectorAll(selector)).slice(0, 60)) {
+            const [a, b] =
+                [luminance(getComputedStyle(element).color), luminance(backOf(element))].sort((x, y) => y - x);
+            const value = (a + 0.05) / (b + 0.05);
+            if (value < 4.5)
+                wrong.push(`${selector} "${element.textContent.slice(0, 20)}" has a contrast of ${value.toFixed(2)}`);
+        }
+    return wrong.slice(0, 5);
+};
+
+// Sorts every table of the page by every column, both ways.
+const sorting = () => {
+    const wrong = [];
+    let sorted = 0;
+    for (const details of document.querySelectorAll('details')) details.open = true;
+    const key = cell => cell.dataset.sort ?? cell.textContent.trim();
+    const order = (cells, down) => {
+        const keys = cells.map(key), full = keys.filter(one => one !== '');
+        if (keys.slice(0, full.length).includes('')) return false;  // empty cells are the last ones
+        const numbers = full.every(one => isFinite(one));
+        const before = (a, b) => numbers ?
+            Number(a) <= Number(b) :
+            new Intl.Collator(undefined, {numeric: true, sensitivity: 'base'}).compare(a, b) <= 0;
+        return full.every((one, i) => i === 0 || (down ? before(one, full[i - 1]) : before(full[i - 1], one)));
     };
-    const dark = luminance(getComputedStyle(document.body).backgroundColor) < 0.2;
-    check(dark === matchMedia('(prefers-color-scheme: dark)').matches, 'the page does not follow the scheme');
-    for (const selector of ['body', 'a[href]', '.muted', '.byline', 'figcaption', '.note', '.command', 'th button', '.bar span',
-        '.verdict.reproduced', '.verdict.partly', '.verdict.not_reproduced', '.verdict.not_run', '.card summary', 'caption'])
-        for (const element of all(selector).slice(0, 40))
-            check(contrast(element) >= 4.5, `${selector} has a contrast of ${contrast(element).toFixed(2)}`);
-
-    // ---- A phone, a small one and a desktop: nothing but tables is wider than the window. Without scripts, too.
-    for (const width of [320, 390, 1200]) {
-        const phone = document.createElement('iframe');
-        phone.style.width = `${width}px`;
-        phone.style.height = '800px';
-        const copy = document.documentElement.cloneNode(true);
-        for (const script of all('script', copy)) script.remove();
-        for (const details of all('#claims details, #figures details, #environment details', copy)) details.open = true;
-        phone.srcdoc = `<!DOCTYPE html>${copy.outerHTML}`;
-        const ready = new Promise(done => phone.addEventListener('load', done));
-        document.body.append(phone);
-        await ready;
-        const inside = phone.contentDocument;
-        check(inside.documentElement.scrollWidth <= width, `at ${width} px the page is ${inside.documentElement.scrollWidth} px wide`);
-        for (const element of all('p, h2, h3, pre, img, form, .bar', inside).filter(e => !e.closest('.scroll') && e.checkVisibility()))
-            check(element.getBoundingClientRect().right <= width + 1, `at ${width} px a ${element.tagName} sticks out`);
-        phone.remove();
+    for (const table of document.querySelectorAll('table')) {
+        const name = table.caption && table.caption.textContent;
+        if (!name) {
+            wrong.push('a table without caption');
+            continue;
+        }
+        const headers = Array.from(table.tHead.rows[0].cells);
+        if (!headers.every(header => header.scope === 'col')) wrong.push(`${name}: a header without scope`);
+        const rows = () => Array.from(table.tBodies[0].rows), before = rows().length;
+        if (before < 2) continue;
+        for (const header of headers) {
+            const button = header.querySelector('button'), title = `${name}: ${header.textContent}`;
+            if (!button) {
+                wrong.push(`${title} has no button`);
+                continue;
+            }
+            const column = () => rows().map(row => row.cells[header.cellIndex]);
+            button.click();
+            if (header.getAttribute('aria-sort') !== 'ascending' || !order(column(), false))
+                wrong.push(`${title} is not ascending`);
+            const forwards = new Map(rows().map((row, i) => [row, i]));
+            button.click();
+            if (header.getAttribute('aria-sort') !== 'descending' || !order(column(), true))
+                wrong.push(`${title} is not descending`);
+            if (headers.filter(other => other.hasAttribute('aria-sort')).length !== 1)
+                wrong.push(`${title}: two columns say that they are sorted`);
+            const cell = row => key(row.cells[header.cellIndex]);
+            if (!rows().every(
+                    (row, i) => i === 0 || cell(row) !== cell(rows()[i - 1]) ||
+                        forwards.get(row) > forwards.get(rows()[i - 1])))
+                wrong.push(`${title} is not stable`);
+            if (rows().length !== before) wrong.push(`${title} loses rows`);
+            sorted += 1;
+        }
     }
+    return {sorted, wrong: wrong.slice(0, 5)};
+};
 
-    for (const trouble of window.troubles) check(false, `error: ${trouble}`);
-    document.title = failures.length === 0 ? `passed: ${checks} checks, ${dark ? 'dark' : 'light'}`
-        : `failed: ${failures.slice(0, 5).join('; ')}`;
-})().catch(error => { document.title = `failed: ${error}`; });
+const links = () => {
+    const wrong = [], files = [];
+    const ids = Array.from(document.querySelectorAll('[id]'), element => element.id);
+    if (new Set(ids).size !== ids.length) wrong.push(`the id ${ids.find((id, i) => ids.indexOf(id) !== i)} twice`);
+    for (const link of document.querySelectorAll('a[href]')) {
+        const href = link.getAttribute('href');
+        if (/^#(problem|chart)=/.test(href)) continue;  // followed below
+        if (href.startsWith('#')) {
+            if (!document.getElementById(decodeURIComponent(href.slice(1)))) wrong.push(`${href} leads nowhere`);
+        } else if (!href.startsWith('https://'))
+            files.push(href);
+    }
+    for (const image of document.querySelectorAll('img'))
+        if (!/^data:image\/(png;|svg\+xml,)/.test(image.src) || image.alt.length < 10 ||
+            (image.classList.contains('drawn') && image.naturalWidth === 0))
+            wrong.push(`an image of ${image.src.slice(0, 40)}, or without words`);
+    const loaded = performance.getEntriesByType('resource')
+                       .map(entry => entry.name)
+                       .filter(name => !name.startsWith('data:') && !name.startsWith('blob:'));
+    if (loaded.length) wrong.push(`loads ${loaded[0]}`);
+    return {wrong: wrong.slice(0, 5), files, count: document.querySelectorAll('a[href]').length};
+};
+
+// ---- Looking
+
+const sleep = ms => new Promise(done => setTimeout(done, ms));
+const text = (page, selector) => page.evaluate(name => document.querySelector(name)?.textContent || '', selector);
+
+// Small pictures are drawn after the page.
+const drawn = async page => {
+    for (let i = 0; i < 100 && !(await page.evaluate('document.body.dataset.pictures')); i++) await sleep(50);
+};
+// A page with other data than that of page two.
+const packed = value => zlib.deflateSync(value).toString('base64');
+const pageOf = (name, data) => fs.writeFileSync(
+    path.join(folder, `${name}.html`),
+    fs.readFileSync(path.join(folder, 'two.html'), 'utf8')
+        .replace(/(id="data">)[^<]*/, (all, head) => head + packed(JSON.stringify(data))));
+
+const lookAtLayout = async (page, name) => {
+    for (const scheme of ['light', 'dark']) {
+        await page.scheme(scheme);
+        for (const width of WIDTHS) {
+            where = `${name}, ${scheme}, ${width} px`;
+            await page.size(width);
+            await page.goto(url(name));
+            for (const wrong of await page.evaluate(boxes, width)) check(false, wrong);
+            await page.evaluate(() => {
+                for (const details of document.querySelectorAll('details')) details.open = true;
+            });
+            await sleep(30);
+            for (const wrong of await page.evaluate(boxes, width)) check(false, `unfolded, ${wrong}`);
+            for (const wrong of await page.evaluate(contrasts)) check(false, wrong);
+            checks += 3;
+            const dark = await page.evaluate('parseInt(getComputedStyle(document.body).backgroundColor.slice(4)) < 60');
+            check(dark === (scheme === 'dark'), 'the page does not follow the scheme');
+        }
+    }
+    await page.scheme('light');
+    where = name;
+    check(fs.statSync(path.join(folder, `${name}.html`)).size < 3e6, 'the page has 3 MB or more');
+};
+
+const lookAtLinks = async (page, name, fewest) => {
+    where = `${name}, links`;
+    await page.goto(url(name));
+    await drawn(page);
+    await page.evaluate(() => {
+        for (const details of document.querySelectorAll('details')) details.open = true;
+    });
+    await sleep(30);
+    const found = await page.evaluate(links);
+    for (const wrong of found.wrong) check(false, wrong);
+    for (const file of found.files)
+        check(fs.existsSync(path.join(folder, decodeURIComponent(file))), `${file} is not beside the page`);
+    check(found.count > fewest, `only ${found.count} links`);
+};
+
+// The question of a person, by clicks alone. Which method is the answer is computed here from the trials.
+const askSoftRubber = async (page, width) => {
+    where = `soft rubber, large bending, 10 ms a frame, at ${width} px`;
+    await page.size(width);
+    await page.goto(url('two'));
+    let clicks = 0;
+    const click = async selector => {
+        clicks += 1;
+        await page.click(selector);
+    };
+    const mark = (words, selector, within) => page.evaluate((w, s, root) => {
+        for (const old of document.querySelectorAll('[data-here]')) old.removeAttribute('data-here');
+        const found = Array.from((document.querySelector(root) || document).querySelectorAll(s))
+                          .find(one => one.textContent.includes(w));
+        if (found) found.dataset.here = 'yes';
+        return Boolean(found);
+    }, words, selector, within);
+    check(await mark('10 ms', '.choice button', '#problem-tables'), 'no budget of 10 ms');
+    await click('[data-here]');
+    check(await mark('oft rubber bar, large bending', '#matrix-moving tbody th a', 'body'), 'no such problem');
+    await click('[data-here]');
+    const trials = dataOf('two')
+                       .ranked.tables[0]
+                       .problems['cantilever-soft']
+                       .filter(row => row.threads === 1)
+                       .flatMap(row => row.trials.map(trial => ({...trial, method: row.method})))
+                       .filter(trial => trial.counts && trial.time <= 0.01)
+                       .sort((a, b) => a.over - b.over || a.time - b.time);
+    const answer = await text(page, 'dialog[open] #answer');
+    check(trials.length > 0, 'no trial within 10 ms');
+    check(
+        answer.startsWith('Within 10 ms of a frame of 1/60 s: ') && answer.includes(trials[0].method) &&
+            answer.includes(String(Number(trials[0].over.toPrecision(3)))),
+        `the answer is "${answer}", not ${trials[0].method} with ${trials[0].over}`);
+    const shown = await page.evaluate(
+        () => Array.from(document.querySelectorAll('dialog[open] #trial-table tbody tr'), row => row.dataset.run));
+    const all = dataOf('two')
+                    .ranked.tables[0]
+                    .problems['cantilever-soft']
+                    .filter(row => row.threads === 1 && row.trials.some(trial => trial.run))
+                    .flatMap(row => row.trials.map(trial => trial.run || ''));
+    check(
+        shown.length === all.length && all.every(run => shown.includes(run)),
+        `${shown.length} of ${all.length} runs behind it`);
+    check((await text(page, 'dialog[open] #selected-run')).includes(trials[0].command), 'no command of the run');
+    check(clicks <= 3, `${clicks} clicks`);
+    for (const wrong of await page.evaluate(boxes, width)) check(false, wrong);
+    return clicks;
+};
+
+const lookAtProblem = async page => {
+    where = 'a problem';
+    await page.size(1400, 1500);
+    const row = dataOf('two').ranked.tables[0].problems['cantilever-soft'].find(
+        one => one.method === 'strain_energy' && one.threads === 1);
+    await page.goto(url('two'));
+    await page.click('#matrix-moving tr[data-problem="cantilever-soft"] button[title^="strain_energy "]');
+    check(
+        (await page.evaluate('location.hash')) === '#problem=cantilever-soft&method=strain_energy',
+        'a cell does not open its problem and method');
+    check(
+        (await page.evaluate(() => document.querySelectorAll('#trial-table tbody tr').length)) === row.trials.length,
+        'not the runs of the method');
+    const points = () => page.evaluate(() => document.querySelectorAll('.work-chart .point').length);
+    const whole = await points();
+    check(whole > 8, `only ${whole} points`);
+    // Hover
+    const spot = await page.evaluate(() => {
+        const box = document.querySelector('.work-chart [data-series="strain_energy"] .point').getBoundingClientRect();
+        return [box.x + box.width / 2, box.y + box.height / 2];
+    });
+    await page.mouse('mouseMoved', ...spot);
+    await sleep(60);
+    const hint = await text(page, '.hint:not([hidden])');
+    check(/strain_energy: error .* of the tolerance, .*run [0-9a-f]{8}/.test(hint), `the hint says "${hint}"`);
+    // Series off and on
+    await page.click('.keys .key');
+    check(await points() < whole, 'a series does not go');
+    await page.click('.keys .key');
+    check(await points() === whole, 'a series does not come back');
+    // Zoom by a box, by keys, and back
+    const box = await page.evaluate(() => {
+        const b = document.querySelector('.work-chart').getBoundingClientRect();
+        return [b.x, b.y, b.width, b.height];
+    });
+    await page.mouse('mouseMoved', box[0] + 70, box[1] + 30);
+    await page.mouse('mousePressed', box[0] + 70, box[1] + 30);
+    await page.mouse('mouseMoved', box[0] + 200, box[1] + 120, {buttons: 1});
+    await page.mouse('mouseReleased', box[0] + 200, box[1] + 120);
+    await sleep(60);
+    const zoomed = await points();
+    check(zoomed < whole, 'a box does not zoom');
+    await page.evaluate(() => document.querySelector('.work-chart').focus());
+    await page.key('0');
+    check(await points() === whole, 'the key 0 does not show all');
+    await page.key('ArrowRight');
+    check((await text(page, '.hint:not([hidden])')).includes('run '), 'an arrow key goes to no point');
+    await page.key('Enter');
+    check(
+        (await page.evaluate(() => document.querySelectorAll('#trial-table tr.chosen, .point.chosen').length)) > 0,
+        'Enter selects no run');
+    // The viewer beside the page
+    where = 'a viewer beside the page';
+    const file = fs.readdirSync(folder).find(name => /^[0-9a-f]{8}\.html$/.test(name));
+    const table = dataOf('two').ranked.tables[0];
+    const [id, owner] = Object.entries(table.problems)
+                            .flatMap(([key, rows]) => rows.map(one => [key, one]))
+                            .find(
+                                ([, one]) => one.threads === 1 &&
+                                    one.trials.some(trial => (trial.run || '').startsWith(file.slice(0, 8)))) ||
+        [];
+    if (id) {  // a run on one thread is what is shown first
+        await page.goto(url('two', `#problem=${id}&method=${owner.method}`));
+        check(
+            await page.evaluate(name => Boolean(document.querySelector(`#trial-table a[href="${name}"]`)), file),
+            'no link to the viewer');
+    }
+    where = 'sorting in a problem';
+    const sorted = await page.evaluate(sorting);
+    for (const wrong of sorted.wrong) check(false, wrong);
+    for (const width of WIDTHS) {
+        where = `a problem at ${width} px`;
+        await page.size(width);
+        await page.goto(url('two', '#problem=cantilever-soft'));
+        for (const wrong of await page.evaluate(boxes, width)) check(false, wrong);
+        checks += 1;
+    }
+};
+
+// What each cell of the matrix shows, from the trials alone.
+const lookAtMatrix = async page => {
+    where = 'the matrix';
+    await page.size(1400);
+    await page.goto(url('two'));
+    const {ranked} = dataOf('two'), table = ranked.tables[0];
+    const grades = [[0.1, 'a'], [1, 'b'], [3, 'c'], [10, 'd'], [Infinity, 'e']];
+    let cells = 0;
+    for (const threads of table.threads > 1 ? [1, table.threads] : [1]) {
+        if (table.threads > 1)
+            await page.click(`#problem-controls .choice button:nth-of-type(${threads === 1 ? 1 : 2})`);
+        for (const kind of ['moving', 'static'])
+            for (const [b, budget] of ranked.budgets[kind].entries()) {
+                where = `the matrix, ${kind}, ${budget.name}, ${threads} threads`;
+                await page.evaluate((k, i) => {
+                    const host = document.getElementById(`matrix-${k}`).closest('.kind');
+                    host.querySelectorAll('.choice button')[i].click();
+                }, kind, b);
+                const shown = await page.evaluate(
+                    k => Array.from(
+                        document.querySelectorAll(`#matrix-${k} tbody tr`),
+                        row =>
+                            [row.dataset.problem,
+                             Array.from(row.querySelectorAll('td'), cell => [cell.className, cell.textContent])]),
+                    kind);
+                const feet = await page.evaluate(
+                    k => Array.from(document.querySelectorAll(`#matrix-${k} tfoot td`), cell => cell.textContent),
+                    kind);
+                const tally = {};
+                for (const [id, row] of shown)
+                    for (const [className, words] of row) {
+                        if (className === 'mark none') continue;
+                        const own = table.problems[id].find(
+                            one => one.threads === threads && words.startsWith(one.method) &&
+                                    !/^[a-z_]/.test(words.slice(one.method.length)) ||
+                                (one.threads === threads &&
+                                 ['slow', 'late', 'fails', 'n/a'].some(state => words === one.method + state)));
+                        check(own, `no row for "${words}"`);
+                        if (!own) continue;
+                        cells += 1;
+                        const good = own.trials.filter(trial => trial.counts);
+                        const within = good.filter(trial => !budget.seconds || trial.time <= budget.seconds);
+                        const least = Math.min(...within.map(trial => trial.over));
+                        const kindOf = within.length ? grades.find(([most]) => least <= most)[1] :
+                            good.length              ? 'slow' :
+                                                       'fails';
+                        check(className === `mark ${kindOf}`, `${words} of ${id} is ${className}, not ${kindOf}`);
+                        const number = parseFloat(words.slice(own.method.length).replace('<.', '0.'));
+                        if (within.length && least > 0.01 && least < 100)
+                            check(
+                                Math.abs(number / least - 1) < 0.06, `${words} of ${id}: the least error is ${least}`);
+                        const one = tally[own.method] = tally[own.method] || [0, 0];
+                        one[0] += within.length && least <= 1 ? 1 : 0;
+                        one[1] += 1;
+                    }
+                for (const [method, [good, all]] of Object.entries(tally))
+                    check(
+                        feet.includes(`${method}${good}/${all}`), `${method} solves ${good}/${all}: ${feet.join(' ')}`);
+            }
+    }
+    where = 'the matrix';
+    check(cells > 20, `only ${cells} cells`);
+};
+
+// Trials set by hand, and the class and the words of their cell.
+const lookAtGrades = async page => {
+    where = 'grades';
+    const data = dataOf('two'), row = data.ranked.tables[0].problems['cantilever-soft'].find(one => one.threads === 1);
+    const counts = over => ({over, counts: true, warnings: '', time: 1e-4});
+    const rows = data.ranked.tables[0].problems['cantilever-soft'];
+    let other = rows.find(one => one.threads !== 1 && one.method === row.method); // never to be shown here
+    if (!other) rows.push(other = {...row, threads: 2});
+    other.trials = row.trials.map(trial => ({...trial, ...counts(7)}));
+    other.best = row.best.map(() => 0);
+    const wanted = [
+        [counts(0.1), 0, 'a', '0.1'], [counts(1), 0, 'b', '1'], [counts(1.2), 0, 'c', '1.2'],
+        [counts(3.1), 0, 'd', '3.1'], [counts(11), 0, 'e', '11'], [{...counts(1), warnings: 'torn'}, 0, 'b', '1*'],
+        [{...counts(1), time: 1}, null, 'slow', 'slow'],
+        [{...counts(1), counts: false, state: 'diverged'}, null, 'fails', 'fails'],
+        [{...counts(1), counts: false, late: true}, null, 'fails', 'late']
+    ];
+    for (const [trial, best, kind, words] of wanted) {
+        row.trials.forEach(one => Object.assign(one, {late: undefined}, trial));
+        row.best = row.best.map(() => best);
+        pageOf('grades', data);
+        await page.goto(url('grades'));
+        const cell = await page.evaluate(method => {
+            const button =
+                document.querySelector(`#matrix-moving tr[data-problem="cantilever-soft"] button[title^="${method} "]`);
+            return [button.parentElement.className, button.querySelector('.chip-value').textContent];
+        }, row.method);
+        check(
+            cell[0] === `mark ${kind}` && cell[1] === words,
+            `${JSON.stringify(trial)} is shown as ${cell.join(' ')}, not ${kind} ${words}`);
+    }
+};
+
+const CHARTED = 'rodero2016-fig4';
+const pictureOf = data => data.figures.find(figure => figure.id === CHARTED).pictures.find(one => one.chart);
+const hintOf = page => text(page, '#detail-body .hint:not([hidden])');
+const press = async (page, key, times = 1) => {
+    await page.evaluate(() => document.querySelector('.figure-chart').focus());
+    for (let i = 0; i < times; i++) await page.key(key);
+};
+
+// The chart of a figure: its layout, values against the numbers that gnuplot drew, series, zoom.
+const lookAtChart = async page => {
+    for (const width of WIDTHS) {
+        where = `a figure's chart at ${width} px`;
+        await page.size(width);
+        await page.goto(url('two', `#chart=${CHARTED}`));
+        await sleep(200);
+        check(
+            await page.evaluate('document.querySelectorAll("dialog[open] .figure-chart path").length') > 50,
+            'no chart');
+        for (const wrong of await page.evaluate(boxes, width)) check(false, wrong);
+    }
+    where = 'a figure\'s chart';
+    const figure = dataOf('two').figures.find(one => one.id === CHARTED);
+    const rows = name => figure.drawn_data.find(table => table.name === name).rows.map(row => row.map(Number));
+    const near = (a, b) => Math.abs(a - b) < 2e-4;  // a hundredth of a pixel, and four digits
+    for (const [name, data] of [['printed polynomial', 'printed'], ['our fit', 'fitted']]) {
+        await press(page, 'ArrowRight', 12);
+        const hint = await hintOf(page), [, x, y] = (/: ([-\d.e]+), ([-\d.e]+)$/.exec(hint) || []).map(Number);
+        check(hint.startsWith(`${name}: `), `the hint says "${hint}", not of ${name}`);
+        check(rows(data).some(row => near(row[0], x) && near(row[1], y)), `${hint} is no row of ${data}`);
+        await press(page, 'ArrowDown');
+    }
+    // The pointer
+    const spot = await page.evaluate(() => {
+        const marks = Array.from(document.querySelectorAll('.figure-chart [data-series="our fit"] path[transform]'));
+        const box = marks[marks.length >> 1].getBoundingClientRect();
+        return [box.x + box.width / 2, box.y + box.height / 2];
+    });
+    await page.mouse('mouseMoved', ...spot);
+    await sleep(60);
+    check(/^(our fit|printed polynomial): /.test(await hintOf(page)), `the pointer finds "${await hintOf(page)}"`);
+    // Series
+    const hidden = () => page.evaluate(
+        () => Array.from(
+            document.querySelectorAll('.figure-chart [data-series="our fit"]'),
+            one => getComputedStyle(one).visibility === 'hidden'));
+    check((await hidden()).length === 4 && !(await hidden()).includes(true), 'not four panels with our fit');
+    await page.evaluate(() => document.querySelectorAll('#detail-body .key')[1].click());
+    check(!(await hidden()).includes(false), 'a series does not go');
+    await press(page, 'ArrowRight');
+    await press(page, 'ArrowDown');
+    check((await hintOf(page)).startsWith('printed polynomial: '), 'a hidden series has values');
+    await page.evaluate(() => document.querySelectorAll('#detail-body .key')[1].click());
+    check(!(await hidden()).includes(true), 'a series does not come back');
+    // Zoom
+    const wide = () => page.evaluate('document.querySelector(".figure-chart").getBoundingClientRect().width');
+    const before = await wide();
+    await page.evaluate(() => document.querySelector('#detail-body [aria-label="Zoom in"]').click());
+    check(Math.abs(await wide() / before - 1.5) < 0.01, 'it does not zoom');
+    for (const wrong of await page.evaluate(boxes, 1400)) check(false, wrong);
+    await page.key('Escape');
+    await sleep(200);
+    check(
+        await page.evaluate('!document.querySelector("dialog").open && location.hash === ""'), 'Escape leaves it open');
+
+    // By hand: x from 1 to 100, logarithmic, on the pixels 50 to 150; y from 0 to 10 on 20 to 80, from below, of 100.
+    where = 'a chart drawn by hand';
+    const data = dataOf('two');
+    pictureOf(data).chart = packed(
+        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100"><g id="gnuplot_canvas"><g id="gnuplot_plot_1">
+        <title>a line</title><g transform="translate(20,95)"><text>a line</text></g>
+        <path stroke="red" d="M50,70 L100,50 L150,40"/></g><g id="gnuplot_plot_2"><title>x using 1:2</title>
+        <path stroke="red" d="M60,70 L90,35"/></g></g></svg>`);
+    pictureOf(data).panels = [{pixel: [50, 150, 20, 80], range: [1, 100, 0, 10], log: [true, false]}];
+    pageOf('hand', data);
+    await page.goto(url('hand', `#chart=${CHARTED}`));
+    await sleep(200);
+    await press(page, 'ArrowRight', 2);
+    check(await hintOf(page) === 'a line: 10, 5', `the hint says "${await hintOf(page)}", not 10, 5`);
+    check(
+        await page.evaluate('document.querySelectorAll("#detail-body .key").length') === 1,
+        'a word of gnuplot is a series');
+    await page.evaluate(() => document.querySelector('#detail-body .key').click());
+    check(
+        await page.evaluate(
+            () => Array.from(document.querySelectorAll('.figure-chart [data-series]'))
+                      .every(one => getComputedStyle(one).visibility === 'hidden')),
+        'what has the colour of a series stays without it');
+};
+
+const useKeyboard = async page => {
+    where = 'keyboard';
+    await page.size(1400);
+    await page.goto(url('two'));
+    const active = () => page.evaluate(
+        () => `${document.activeElement.tagName} ${
+            document.activeElement.getAttribute('title') || document.activeElement.textContent.trim().slice(0, 40)}`);
+    await page.key('Tab');
+    check((await active()).includes('Skip'), 'the first Tab does not offer to skip');
+    await page.key('Enter');
+    check((await page.evaluate('location.hash')) === '#problems', 'the skip does not go to the problems');
+    let found = false;
+    for (let i = 0; i < 60 && !found; i++) {
+        await page.key('Tab');
+        found = /^BUTTON strain_energy on cantilever-soft:/.test(await active());
+        check(
+            await page.evaluate(() => {  // where the focus is can be seen
+                const style = getComputedStyle(document.activeElement);
+                return document.activeElement === document.body || style.outlineStyle !== 'none' ||
+                    document.activeElement.matches('h2');
+            }),
+            `no outline on ${await active()}`);
+    }
+    check(found, 'Tab does not come to a cell');
+    await page.key('Enter');
+    await sleep(300);
+    check(
+        await page.evaluate(
+            () => document.querySelector('dialog').open &&
+                document.querySelector('dialog').contains(document.activeElement)),
+        'Enter does not open the cell');
+    for (let i = 0; i < 8; i++) await page.key('Tab');
+    check(
+        await page.evaluate(
+            () => document.querySelector('dialog').contains(document.activeElement) ||
+                document.activeElement === document.body),
+        'Tab leaves the problem');
+    await page.key('Escape');
+    for (let i = 0; i < 50 && await page.evaluate(() => document.querySelector('dialog').open || location.hash !== '');
+         i++)
+        await sleep(100);
+    check(
+        await page.evaluate(() => !document.querySelector('dialog').open && location.hash === ''),
+        'Escape does not close it');
+    check(
+        /strain_energy on cantilever-soft/.test(await active()),
+        `the focus is not where it was, but on ${await active()}`);
+};
+
+const filter = async page => {
+    where = 'filters';
+    await page.goto(url('two'));
+    const rows = selector => page.evaluate(
+        s => Array.from(document.querySelectorAll(s)).filter(row => !row.hidden && !row.closest('[hidden]')).length,
+        selector);
+    const put = (id, value, kind) => page.evaluate((i, v, k) => {
+        document.getElementById(i).value = v;
+        document.getElementById(i).dispatchEvent(new Event(k));
+    }, id, value, kind);
+    await page.click('#problem-words');
+    await page.type('soft STATIC');
+    check(await rows('.matrix tbody tr') === 1, 'the words leave other problems');
+    await put('problem-words', '', 'input');
+    check(await rows('.matrix tbody tr') === 2, 'the filter keeps problems');
+    const data = dataOf('two'), all = data.claims.claims.length;
+    check(
+        all > 100 && await rows('.claim-table tbody tr') === all,
+        `${await rows('.claim-table tbody tr')} of ${all} claims`);
+    await put('claim-words', 'FIG4 poly_kv', 'input');
+    check(await rows('.claim-table tbody tr') === 1, 'the words leave other claims');
+    await put('claim-words', '', 'input');
+    await put('claim-verdict', 'reproduced', 'change');
+    check(await rows('.claim-table tbody tr') === 4, 'the verdict leaves other claims');
+    check(await text(page, '#claim-count') === `4 of ${all} shown`, 'the count is wrong');
+    await put('claim-verdict', '', 'change');
+    check(await rows('.claim-table tbody tr') === all, 'the filter keeps claims');
+    await put('figure-paper', 'rodero2016', 'change');
+    const figures = data.figures.filter(figure => !figure.absent);
+    check(
+        await rows('.gallery > article') === figures.filter(figure => figure.paper === 'rodero2016').length,
+        'the paper leaves other figures');
+    // A link into what is filtered and folded away opens it.
+    const other = figures.find(figure => figure.paper !== 'rodero2016');
+    await page.evaluate(id => {
+        location.hash = `figure-${id}`;
+    }, other.id);
+    await sleep(300);
+    check(
+        await page.evaluate(id => document.getElementById(`figure-${id}`).checkVisibility(), other.id),
+        'a link leaves its figure hidden');
+    await page.evaluate(id => {
+        location.hash = `claim-${id}`;
+    }, data.claims.claims[0].id);
+    await sleep(300);
+    check(
+        await page.evaluate(id => document.getElementById(`claim-${id}`).checkVisibility(), data.claims.claims[0].id),
+        'a link leaves its claim folded');
+    // The runs of a claim, with the command
+    const claim = data.claims.claims.find(one => one.set !== undefined);
+    await page.evaluate(id => {
+        const row = document.getElementById(`claim-${id}`);
+        row.closest('details').open = true;
+        row.querySelector('.says > details:last-child').open = true;
+    }, claim.id);
+    await sleep(300);
+    check(
+        (await text(page, `#claim-${claim.id.replace('.', '\\.')} .runs`)).includes('./pbdbench run '),
+        'no command behind a claim');
+};
+
+const sortTables = async page => {
+    where = 'sorting';
+    await page.size(1400);
+    await page.goto(url('two'));
+    const sorted = await page.evaluate(sorting);
+    for (const wrong of sorted.wrong) check(false, wrong);
+    check(sorted.sorted > 40, `only ${sorted.sorted} columns were sorted`);
+};
+
+// Every text of the data is made hostile; a page with it must show them as text.
+const beHostile = async page => {
+    where = 'hostile texts';
+    const EVIL = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>"\'&</td>\u202e';
+    const kept = new Set([
+        'id', 'kind', 'verdict', 'accepted', 'run', 'src', 'started', 'newest', 'written', 'decided', 'figure', 'paper',
+        'href', 'key', 'chart'
+    ]);
+    const spoil = (value, key) => Array.isArray(value) ?
+        value.map(one => spoil(one, key)) :
+        value && typeof value === 'object' ?
+        Object.fromEntries(Object.entries(value).map(([name, one]) => [name, spoil(one, name)])) :
+        typeof value === 'string' && !kept.has(key) ? value + EVIL :
+                                                      value;
+    const data = dataOf('two');
+    const evil = spoil(data);
+    evil.beside = data.beside;
+    evil.claims.sets = data.claims.sets;
+    pictureOf(evil).chart = packed(
+        `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 200 100">
+        <g id="gnuplot_canvas" onload="window.hacked=1"><script>window.hacked=1</script>
+        <foreignObject><img xmlns="http://www.w3.org/1999/xhtml" src="x" onerror="window.hacked=1"/></foreignObject>
+        <image href="http://127.0.0.1/x.png"/><a xlink:href="javascript:window.hacked=1"><text>a</text></a>
+        <style>* { background: url(http://127.0.0.1/y.png) }</style>
+        <g id="gnuplot_plot_1"><title>&lt;img src=x onerror=</title>
+        <g fill="url(http://127.0.0.1/z.png#a)" onclick="window.hacked=1"><text>&lt;img src=x onerror=</text>
+        <use xlink:href="http://127.0.0.1/u.svg#gpPt1" transform="translate(50,50)"/>
+        <path d="M50,60 L100,50" stroke="url(#gpPt1)" onmouseover="window.hacked=1"/></g></g></g></svg>`);
+    pageOf('hostile', evil);
+    for (const hash of ['', '#problem=cantilever-soft', `#chart=${CHARTED}`]) {
+        await page.goto(url('hostile', hash));
+        await page.evaluate(() => {
+            for (const details of document.querySelectorAll('details')) details.open = true;
+        });
+        await sleep(300);
+        check(
+            await page.evaluate(
+                () => Array.from(document.querySelectorAll('.figure-chart *'))
+                          .every(
+                              one => ['g', 'path', 'text', 'rect', 'circle'].includes(one.nodeName) &&
+                                  Array.from(one.attributes)
+                                      .every(each => !/^on|href|style/.test(each.name) && !/url/.test(each.value)))),
+            'a drawing brings more than shapes');
+        if (hash.startsWith('#chart'))
+            check(await page.evaluate('document.querySelectorAll(".figure-chart path").length') === 1, 'no drawing');
+        check(
+            await page.evaluate(() => document.body.textContent.includes('<img src=x onerror=')),
+            'the texts are not there');
+        check(
+            await page.evaluate(
+                () => window.hacked === undefined && document.querySelectorAll('script').length === 2 &&
+                    !Array.from(document.querySelectorAll('img')).some(image => image.hasAttribute('onerror'))),
+            'a text became markup');
+    }
+};
+
+const print = async page => {
+    where = 'print';
+    await page.size(1400);
+    await page.goto(url('two'));
+    await page.pdf(path.join(folder, 'page.pdf'));
+    check(fs.statSync(path.join(folder, 'page.pdf')).size > 50000, 'an empty print');
+};
+
+// The page's script with a wrong rule, and the look that must not pass it.
+const MUTANTS = [
+    [
+        'the last grade within the tolerance', 'over <= 1 ? \'b\'', 'over <= 1.5 ? \'b\' : over <= 1 ? \'b\'',
+        lookAtGrades
+    ],
+    ['any answer solves a problem', 'best && best.over <= 1 ? 1 : 0', 'best ? 1 : 0', lookAtMatrix],
+    ['another budget', 'row.best[chosen.budget[kind]]', 'row.best[row.best.length - 1]', lookAtMatrix],
+    ['other threads', 'row => row.threads === chosen.threads', 'row => row.threads !== chosen.threads', lookAtGrades],
+    ['trials that do not count', 'trial => trial.counts).sort', 'trial => !trial.counts).sort', lookAtGrades],
+    [
+        'the worst method first', 'a.best.over - b.best.over', 'b.best.over - a.best.over',
+        page => askSoftRubber(page, 1400)
+    ],
+    ['sorted the wrong way', 'down ? compare(b.key, a.key)', 'down ? compare(a.key, b.key)', sortTables],
+    ['empty cells first', '(a.key === \'\') - (b.key === \'\')', '(b.key === \'\') - (a.key === \'\')', sortTables],
+    ['values of the wrong axis', 'panel.range.slice(2 * axis)', 'panel.range.slice(2 - 2 * axis)', lookAtChart],
+    ['logarithmic where it is not', 'return panel.log[axis] ?', 'return !panel.log[axis] ?', lookAtChart],
+    ['y from above', 'digits(valueAt(panel, 1, height - y), 4)', 'digits(valueAt(panel, 1, y), 4)', lookAtChart],
+    ['a series that stays', 'show ? \'visible\' : \'hidden\'', '\'visible\'', lookAtChart],
+    ['values of hidden series', 'shown.get(one.goesWith) !== false', 'true', lookAtChart],
+    ['every attribute of a drawing', 'value !== null && innocent(value)', 'value !== null', beHostile],
+    ['any word of a claim', 'wanted.every(word => text.includes(word))', 'true', filter],
+    [
+        'a click on a cell opens another problem', 'openProblem(problem.id, method)', 'openProblem(problem.id)',
+        lookAtProblem
+    ]
+];
+const tryMutants = async page => {
+    const html = fs.readFileSync(path.join(folder, 'two.html'), 'utf8'), found = failures.splice(0);
+    const survivors = [];
+    for (const [name, from, to, look] of MUTANTS) {
+        const whole = html.replaceAll(from, () => to);
+        if (whole === html) survivors.push(`the mutant "${name}" changes nothing`);
+        fs.writeFileSync(path.join(folder, 'two.html'), whole);
+        await look(page).catch(error => failures.push(error.message));
+        if (failures.length + page.troubles.length === 0) survivors.push(`the mutant "${name}" survives`);
+        failures.length = page.troubles.length = 0;
+    }
+    fs.writeFileSync(path.join(folder, 'two.html'), html);
+    failures.push(...found, ...survivors);
+};
+
+(async () => {
+    const browser = await launch(program);
+    const page = await browser.page();
+    const one = async what => {
+        await what;
+        for (const trouble of page.troubles.splice(0)) check(false, `the console says: ${trouble}`);
+    };
+    for (const name of ['empty', 'plain', 'one', 'two']) await one(lookAtLayout(page, name));
+    for (const name of ['empty', 'plain', 'one', 'two']) await one(lookAtLinks(page, name, name === 'two' ? 200 : 100));
+    where = 'an empty store';
+    await page.goto(url('empty'));
+    check((await text(page, '#problem-tables')).includes('No trial of a problem is stored yet'), 'no word on problems');
+    check((await text(page, '#comparisons-body')).includes('No comparison is stored yet'), 'no word on comparisons');
+    where = 'runs of no problem';
+    await page.goto(url('plain'));
+    check(
+        (await text(page, '#problem-tables')).includes('No trial of a problem is stored yet'),
+        'a table without trials');
+    where = 'one problem';
+    await page.goto(url('one'));
+    check(await page.evaluate(() => document.querySelectorAll('.matrix tbody tr').length) === 1, 'not one problem');
+    const clicks = [];
+    for (const width of WIDTHS) await one((async () => clicks.push(await askSoftRubber(page, width)))());
+    await one(lookAtMatrix(page));
+    await one(lookAtGrades(page));
+    await one(lookAtProblem(page));
+    await one(lookAtChart(page));
+    await one(useKeyboard(page));
+    await one(filter(page));
+    await one(sortTables(page));
+    await one(beHostile(page));
+    await one(print(page));
+    where = 'mutants';
+    await tryMutants(page);
+    await browser.close();
+    for (const failure of failures.slice(0, 20)) console.log(`FAILED: ${failure}`);
+    console.log(`${checks} checks, ${MUTANTS.length} mutants, ${failures.length} failed; soft rubber in ${
+        clicks.join(', ')} clicks`);
+    process.exitCode = failures.length ? 1 : 0;
+})().catch(error => {
+    console.log(`FAILED: ${where}: ${error.stack}`);
+    process.exit(1);
+});

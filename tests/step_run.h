@@ -1,4 +1,5 @@
-/* One run of implicit_step by strain_energy with a step of 5 ms; after tests/ladder.h or the like. */
+/* One run of implicit_step by strain_energy, with a step of 5 ms unless `text` has another; after tests/ladder.h or the
+ * like. */
 #ifndef PBD_TESTS_STEP_RUN_H
 #define PBD_TESTS_STEP_RUN_H
 
@@ -12,7 +13,7 @@ static double step_metric(const char *text, const char *metric) {
     char words[500], *save = NULL;
     size_t count = 0;
     double found = NAN;
-    snprintf(words, sizeof words, "dt=0.005 %s", text);
+    snprintf(words, sizeof words, "%s%s", strstr(text, "dt=") ? "" : "dt=0.005 ", text);
     for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
         check_ok(pbd_setting_parse(word, &setting[count++]));
     pbd_plan plan = {0};

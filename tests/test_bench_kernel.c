@@ -87,15 +87,15 @@ static void test_waiting_after_launches_changes_nothing(void **state) {
     (void)state;
     const work without =
         work_of(tell("run", "cube_shear", "-m", "pbd_distance", "-s", "cells=2", "-b", "emu", "--json", "--no-store"));
-    setenv("PBDBENCH_WAIT", "launch", 1);
+    setenv("PBDBENCH_LAUNCH", "sync", 1);
     const work with =
         work_of(tell("run", "cube_shear", "-m", "pbd_distance", "-s", "cells=2", "-b", "emu", "--json", "--no-store"));
-    setenv("PBDBENCH_WAIT", "always", 1);
+    setenv("PBDBENCH_LAUNCH", "always", 1);
     told refused = tell("run", "cube_shear", "-m", "pbd_distance", "-s", "cells=2", "--no-store");
-    unsetenv("PBDBENCH_WAIT");
+    unsetenv("PBDBENCH_LAUNCH");
     assert_true(with.bytes == without.bytes && with.flops == without.flops);
     assert_int_not_equal(refused.code, 0);
-    expect_says(refused.err, "PBDBENCH_WAIT=always");
+    expect_says(refused.err, "PBDBENCH_LAUNCH=always");
     forget(&refused);
 }
 
@@ -128,6 +128,17 @@ static void test_list_has_all_work(void **state) {
     assert_true(number_of(distances, "launches") >= 3); /* three kinds, each with its colours */
     assert_true(number_of(find_kernel(all, "predict"), "items") == 64);
     json_decref(all);
+}
+
+/* Of a device that is not here nothing is measured: what is assumed of it is said. */
+static void test_prediction_says_what_it_assumes(void **state) {
+    (void)state;
+    told answer =
+        tell("env", "--predict", "pbd_distance", "-c", "cube_shear", "-s", "cells=3", "--on", "rtx4090", "--json");
+    expect_code(answer, 0);
+    expect_says(answer.out, "assumed: 400 cycles for a read that waits for memory and 4 for an operation");
+    expect_says(answer.out, "2.5 us for a launch (not published)");
+    forget(&answer);
 }
 
 /* ---- A trial ----------------------------------------------------------------------------------------------------- */
@@ -221,6 +232,7 @@ int main(void) {
         cmocka_unit_test(test_xpbi_counts_real_neighbours),
         cmocka_unit_test(test_waiting_after_launches_changes_nothing),
         cmocka_unit_test(test_list_has_all_work),
+        cmocka_unit_test(test_prediction_says_what_it_assumes),
         cmocka_unit_test(test_sweep_is_checked_and_timed),
         cmocka_unit_test(test_emulation_is_checked_against_the_cpu),
         cmocka_unit_test(test_bound_refuses),

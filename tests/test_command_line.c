@@ -226,9 +226,6 @@ static void test_lists(void **state) {
         for (int k = 0; k < 4 && wanted[i].names[k]; k++) expect_says(answer.out, wanted[i].names[k]);
         forget(&answer);
     }
-    told figures = tell("list", "figures");
-    expect_says(figures.out, "[a sketch without a statement]");
-    forget(&figures);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
@@ -416,6 +413,20 @@ static void test_lost_output_is_an_error(void **state) {
             expect_says(answer.err, "output");
             forget(&answer);
         }
+    }
+}
+
+/* Google Benchmark reads V before main; its flag of that name is not meant by who builds with `V=1 make`. */
+static void test_environment_of_others(void **state) {
+    (void)state;
+    static const char *const values[] = {"a", "3", ""};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        setenv("V", values[i], 1);
+        told answer = tell("list", "backends");
+        unsetenv("V");
+        expect_code(answer, 0);
+        assert_string_equal(answer.err, "");
+        forget(&answer);
     }
 }
 
@@ -617,6 +628,7 @@ int main(void) {
         cmocka_unit_test(test_show_gives_the_command),
         cmocka_unit_test(test_env_json),
         cmocka_unit_test(test_lost_output_is_an_error),
+        cmocka_unit_test(test_environment_of_others),
         cmocka_unit_test(test_anything_typed),
     };
     return cmocka_run_group_tests_name("command line", tests, NULL, remove_workplace);

@@ -17,13 +17,27 @@ static void the_verb_says_what_was_found(void **state) {
     say_times(&plain, &plain, 40, 1.1);
     told answer = tell("compare", "pbd_distance", WITH_FAKES, "--seed", "7");
     expect_code(answer, 0);
+    assert_int_equal(strncmp(answer.out, "error      tip_error: A ", 24), 0);
+    expect_says(answer.out, "\nverdict    B is ");
+    expect_says(answer.out, "\ntime       CPU of a solve: A ");
+    expect_says(answer.out, "\ncontrol    A differs from another process of A by 0.00 %");
+    assert_null(strstr(answer.out, "bootstrap"));
+    forget(&answer);
+    answer = tell("compare", "pbd_distance", WITH_FAKES, "--seed", "7", "-v");
+    expect_code(answer, 0);
     expect_says(answer.out, "% slower than A, 98 % interval");
     expect_says(answer.out, "8 pairs");
     expect_says(answer.out, "seed 7");
     expect_says(answer.out, "tip_error");
     expect_says(answer.out, "bootstrap");
-    expect_says(answer.out, "control: A differs from another process of A by 0.00 %");
+    expect_says(answer.out, "errors and counts");
     assert_string_equal(answer.err, "");
+    forget(&answer);
+    setenv("COLUMNS", "60", 1);
+    answer = tell("compare", "pbd_distance", WITH_FAKES, "--seed", "7", "-v");
+    unsetenv("COLUMNS");
+    for (const char *at = answer.out; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (strcspn(at, "\n") > 60) fail_msg("longer than 60 columns: %.*s", (int)strcspn(at, "\n"), at);
     forget(&answer);
 }
 

@@ -86,7 +86,7 @@ static void values_are_of_their_kind(void **state) {
     expect_offer("reproduce ''", "rodero2016-fig3");
     expect_offer("reproduce ''", "rodero2016");
     expect_offer("reproduce ''", "all");
-    expect_none("reproduce ''", "yu2024-fig6"); /* a sketch, not drawn */
+    expect_none("reproduce ''", "chen2024-fig1"); /* not there */
     expect_offer("db ''", "import");
     expect_offer("db export --format ''", "latex");
     expect_offer("completion ''", "zsh");

@@ -381,6 +381,24 @@ static void test_control_is_a_gradient(void **unused) {
     }
 }
 
+/* What the balance of energy counts. */
+static void test_control_energy(void **unused) {
+    (void)unused;
+    pbd_scene scene;
+    solver s;
+    char words[300];
+    double energy = 0;
+    make_cloud(&scene, 0.2);
+    formulas *f = formulas_for(&scene, 2);
+    words_of(f, "iterations=1 hourglass=2", words);
+    solver_open(&s, "corrected_sph", PBD_PRECISION_F64, 1, &scene, words);
+    check_ok(s.method->read(s.state, PBD_INTERNAL_ENERGY, &energy));
+    check_near("energy of control, relative", energy / control_energy(&scene, f, 2, scene.particles.start), 1, 1e-12);
+    solver_close(&s);
+    free(f);
+    pbd_scene_free(&scene);
+}
+
 static void test_control_of_affine_motion(void **unused) {
     (void)unused;
     static const double map[3][3] = {{0.5, 0.48, -0.7}, {-0.9, 0.7, 0.1}, {0.48, 0.64, 0.6}};
@@ -524,6 +542,7 @@ int main(void) {
         cmocka_unit_test(test_jacobi_does_not_overshoot),
         cmocka_unit_test(test_equilibrium),
         cmocka_unit_test(test_control_is_a_gradient),
+        cmocka_unit_test(test_control_energy),
         cmocka_unit_test(test_control_of_affine_motion),
         cmocka_unit_test(test_rotation),
         cmocka_unit_test(test_units_do_not_matter),

@@ -272,8 +272,8 @@ static void test_remake(void **unused) {
             add_blade(&scene, EDGE * 5.5, 1.2);
             whole = scene;
             whole.blades.count = 0; /* nothing is kept: everything is made again */
-            check_ok(particle_layout_make(&scene, &choice, jacobi, &some));
-            check_ok(particle_layout_make(&whole, &choice, jacobi, &all));
+            check_ok(particle_layout_make(&scene, &choice, jacobi, NULL, &some));
+            check_ok(particle_layout_make(&whole, &choice, jacobi, NULL, &all));
             assert_true(some.keeps && !all.keeps);
             for (size_t i = 0; i < BAR; i++) full[i] = (uint32_t)(some.near.first[i + 1] - some.near.first[i]);
             int cuts = 0;

@@ -1,11 +1,14 @@
 /* Surfaces of density (desbrun1996, section 4) against what is known of one particle and of two: circles and spheres of
- * a radius found by hand, where two part, and what a mesh must be to be closed. Pairs of near particles against all. */
+ * a radius found by hand, where two part, and what a mesh must be to be closed. Pairs of near particles, and
+ * neighbours of each by several threads, against all. */
 #include <assimp/cimport.h>
 #include <assimp/scene.h>
 #include <unistd.h>
 
 #include "cases/geometry/density_surface.h"
 #include "cases/geometry/near_pairs.h"
+#include "cases/geometry/near_places.h"
+#include "harness/exec/team.h"
 #include "tests/ladder.h"
 
 #undef REAL
@@ -200,6 +203,96 @@ static void test_near_pairs_of_the_chosen(void **unused) {
     assert_int_equal(every.out_of_order + some.out_of_order, 0);
 }
 
+/* What each particle is shown, by place: how many others, the sum of their squares, and a sum that depends on their
+ * order. */
+enum { SHOWN = 40000, CUT = 15000 };
+typedef struct shown {
+    const near_places *at;
+    size_t count[SHOWN], wrong[SHOWN];
+    double squares[SHOWN], order[SHOWN];
+} shown;
+
+static void note_others(void *to, size_t place, const near_list *others) {
+    shown *s = to;
+    const size_t i = s->at->particle[place];
+    for (size_t k = 0; k < others->count; k++) {
+        s->count[i]++;
+        s->squares[i] += others->square[k];
+        s->order[i] += others->square[k] * (double)s->at->particle[others->place[k]];
+        s->wrong[i] += k > 0 && others->place[k - 1] >= others->place[k];
+    }
+    for (size_t k = others->count; k % NEAR_LANES != 0; k++) s->wrong[i] += others->square[k] < INFINITY;
+}
+
+static void show_all(const double *x, int threads, shown *out) {
+    near_places at;
+    pbd_team_set_threads(threads);
+    check_ok(near_places_make(x, SHOWN, 0.12, &at));
+    *out = (shown){.at = &at};
+    check_ok(near_places_visit(&at, 0.1, note_others, out));
+    near_places_free(&at);
+    out->at = NULL;
+    pbd_team_set_threads(0);
+}
+
+/* far: one particle so far away that cells cannot be numbered. */
+static void check_places(double *x, double far) {
+    static shown one, many, brute;
+    brute = (shown){0};
+    x[3 * 97] = far;
+    show_all(x, 1, &one);
+    for (size_t i = 0; i < SHOWN; i += 97)
+        for (size_t j = 0; j < SHOWN; j++) {
+            const double *a = x + 3 * i, *b = x + 3 * j;
+            const double square = pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2);
+            if (i == j || !(square < 0.1 * 0.1)) continue;
+            brute.count[i]++;
+            brute.squares[i] += square;
+        }
+    for (size_t i = 0; i < SHOWN; i++) {
+        assert_int_equal(one.wrong[i], 0);
+        if (i % 97 != 0) continue;
+        assert_int_equal(one.count[i], brute.count[i]);
+        assert_true(fabs(one.squares[i] - brute.squares[i]) <= 1e-13);
+    }
+    for (int threads = 2; threads <= 8; threads += 3) {
+        show_all(x, threads, &many);
+        assert_memory_equal(&one, &many, sizeof one);
+    }
+}
+
+static void test_near_places(void **unused) {
+    (void)unused;
+    static double x[3 * SHOWN];
+    uint64_t seed = 5;
+    for (size_t i = 0; i < 3 * SHOWN; i++) x[i] = noise(&seed);
+    x[3 * 194 + 1] = NAN;
+    x[3 * 291 + 2] = 1e9;
+    check_places(x, 1);
+    check_places(x, -1.5e8);
+}
+
+/* A chain whose links lie in random order, cut in two places, joined by several threads: the sets of one thread. */
+static void join_links(void *to, size_t begin, size_t end) {
+    for (size_t k = begin; k < end; k++)
+        if (k % CUT != 0) near_pairs_join_at_once(to, (uint32_t)(k * 7919 % SHOWN), (uint32_t)((k - 1) * 7919 % SHOWN));
+}
+
+static void test_joined_at_once(void **unused) {
+    (void)unused;
+    static _Atomic uint32_t parent[SHOWN];
+    uint32_t lowest[3] = {SHOWN, SHOWN, SHOWN};
+    for (uint32_t k = 0; k < SHOWN; k++) {
+        parent[k] = k;
+        if (k * 7919 % SHOWN < lowest[k / CUT]) lowest[k / CUT] = k * 7919 % SHOWN;
+    }
+    pbd_team_set_threads(4);
+    pbd_team_run(SHOWN, 10, join_links, parent);
+    pbd_team_set_threads(0);
+    for (uint32_t k = 0; k < SHOWN; k++)
+        assert_int_equal(near_pairs_root_at_once(parent, k * 7919 % SHOWN), lowest[k / CUT]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_particle),
@@ -209,6 +302,8 @@ int main(void) {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_near_pairs),
         cmocka_unit_test(test_near_pairs_of_the_chosen),
+        cmocka_unit_test(test_near_places),
+        cmocka_unit_test(test_joined_at_once),
     };
     return cmocka_run_group_tests_name("surfaces of density", tests, NULL, NULL);
 }

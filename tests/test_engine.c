@@ -55,14 +55,19 @@ static void expect_verdict(const json_t *all, const char *name, const char *verd
 
 /* ---- One that is right ------------------------------------------------------------------------------------------- */
 
-/* Symplectic Euler falls by g dt^2 n(n + 1)/2, and a lattice of springs has no modulus to be asked for. */
+/* Symplectic Euler falls by g dt^2 n(n + 1)/2. */
+static void expect_symplectic_fall(const json_t *all) {
+    const double fallen = json_number_value(json_object_get(check_named(all, "free fall"), "measured"));
+    assert_true(fabs(fallen - 9.81 * 1e-6 * 100 * 101 / 2) < 1e-13);
+    expect_verdict(all, "free fall", "pass");
+}
+
+/* A lattice of springs has no modulus to be asked for. */
 static void check_springs(const char *file) {
     told t = tell("engine", "check", file, "--case", "cantilever", "--json");
     expect_code(t, 0);
     json_t *all = parse(t.out);
-    const double fallen = json_number_value(json_object_get(check_named(all, "free fall"), "measured"));
-    assert_true(fabs(fallen - 9.81 * 1e-6 * 100 * 101 / 2) < 1e-13);
-    expect_verdict(all, "free fall", "pass");
+    expect_symplectic_fall(all);
     expect_verdict(all, "modulus", "skipped");
     expect_verdict(all, "repeatable", "pass");
     expect_verdict(all, "rotation", "pass");
@@ -85,22 +90,28 @@ static const char *numpy(void) {
     return NULL;
 }
 
-/* The same lattice by both packages: the same bits but for the order of sums. */
-static void test_python(void **unused) {
-    (void)unused;
+/* The minimal engine in Python; NULL without NumPy. */
+static const char *minimal(void) {
     const char *python = numpy();
     char command[PATH_MAX];
     if (!python) {
         print_message("    skipped: there is no NumPy here (sudo apt-get install python3-numpy)\n");
-        skip();
+        return NULL;
     }
     snprintf(command, sizeof command, "%s, %s/examples/engines/minimal.py", python, PBD_TEST_SOURCE);
-    const char *minimal =
-        engine("minimal", command, "PYTHONPATH=" PBD_TEST_SOURCE "/examples/engines/python, PYTHONDONTWRITEBYTECODE=1");
-    check_springs(minimal);
+    return engine("minimal", command,
+                  "PYTHONPATH=" PBD_TEST_SOURCE "/examples/engines/python, PYTHONDONTWRITEBYTECODE=1");
+}
+
+/* The same lattice by both packages: the same bits but for the order of sums. */
+static void test_python(void **unused) {
+    (void)unused;
+    const char *file = minimal();
+    if (!file) skip();
+    check_springs(file);
     double tip[2];
     for (int i = 0; i < 2; i++) {
-        told t = tell("run", BAR(i ? springs() : minimal), "-m", i ? "springs" : "minimal", "-s", "stiffness=5000",
+        told t = tell("run", BAR(i ? springs() : file), "-m", i ? "springs" : "minimal", "-s", "stiffness=5000",
                       "--no-store", "--json");
         expect_code(t, 0);
         json_t *run = parse(t.out);
@@ -137,6 +148,26 @@ static void test_gate(void **unused) {
         }
         for (int k = 0; k < 5; k++) expect_verdict(all, names[k], cells[i].passes[k] ? "pass" : "fail");
         expect_code(t, i == 0 ? 0 : 3);
+        json_decref(all);
+        forget(&t);
+    }
+}
+
+/* Particles without cells fall as a block of liquid or of sand. Still water of this engine falls through its floor. */
+static void test_gate_of_particles(void **unused) {
+    (void)unused;
+    static const char *const matters[] = {"FAULTY_HELLO=liquid", "FAULTY_HELLO=sand"};
+    for (int i = 0; i < 2; i++) {
+        told t = tell("engine", "check", faulty(matters[i]), "--gate", "--json");
+        expect_code(t, i == 0 ? 3 : 0);
+        json_t *all = parse(t.out);
+        expect_symplectic_fall(all);
+        expect_verdict(all, "modulus", "skipped");
+        expect_verdict(all, "cantilever", "skipped");
+        if (i == 0) {
+            expect_verdict(all, "still water", "fail");
+            expect_says(json_string_value(json_object_get(check_named(all, "still water"), "says")), "unphysical");
+        }
         json_decref(all);
         forget(&t);
     }
@@ -240,6 +271,49 @@ static void test_timed(void **unused) {
     for (int arm = 0; arm < 2; arm++)
         assert_string_equal(json_string_value(json_object_get(json_object_get(all, arm ? "b" : "a"), "state")), "ok");
     json_decref(all);
+    forget(&t);
+}
+
+static told gate_engines(const char *now, const char *before) {
+    return tell("gate", "--engine", now, "--baseline-engine", before, "--suite", in_workplace("gated.yaml"),
+                "--no-store", "--seed", "5", "--max-pairs", "8", "--max-load", "1000000", "--max-steal", "1",
+                "--max-regression", "50%", "--confirm-after", "0", "--time", "0.01");
+}
+
+static void write_suite(const char *method, const char *tolerances) {
+    char text[400];
+    snprintf(text, sizeof text, "cells:\n  - {name: bar, case: collapse, method: %s, set: [cells=1, E=1e6]%s}\n",
+             method, tolerances);
+    write_text("gated.yaml", text);
+}
+
+/* `gate` of an engine against its former version: itself passes, or is undecided on a busy machine. */
+static void gate_same(const char *file, const char *method) {
+    write_suite(method, "");
+    told t = gate_engines(file, file);
+    if (t.code != 4) expect_code(t, 0);
+    expect_says(t.out, "bar");
+    forget(&t);
+}
+
+/* Another engine under the same name inverts a third tetrahedron. */
+static void test_gated(void **unused) {
+    (void)unused;
+    const char *python = minimal();
+    char file[PATH_MAX + 320];
+    snprintf(file, sizeof file, "%s", springs());
+    gate_same(file, "springs");
+    if (python) gate_same(python, "minimal");
+    assert_int_equal(mkdir(in_workplace("other"), 0777), 0);
+    write_text("other/springs.yaml",
+               "name: springs\nwhat: another\nsource: tests\nlicence: MIT\n"
+               "command: [" PBD_TEST_ELASTIC "]\n");
+    write_suite("springs", ", tolerances: [inverted_tets=2.5]");
+    char other[PATH_MAX + 320];
+    snprintf(other, sizeof other, "%s", in_workplace("other/springs.yaml"));
+    told t = gate_engines(other, file);
+    expect_code(t, 3);
+    expect_says(t.out, "inverted_tets");
     forget(&t);
 }
 
@@ -406,6 +480,28 @@ static void test_killed_in_a_sweep(void **unused) {
     forget(&t);
 }
 
+/* Nobody typed --engine: the file did. Of an engine of this program `show` knows where it is. */
+static void show_names_the_engine(void) {
+    told t = tell("list", "runs", "--db", in_workplace("with.db"), "--json");
+    json_t *kept = parse(t.out);
+    char id[40];
+    snprintf(id, sizeof id, "%s", json_string_value(json_object_get(json_array_get(kept, 0), "run_id")));
+    json_decref(kept);
+    forget(&t);
+    t = tell("show", id, "--db", in_workplace("with.db"));
+    expect_code(t, 0);
+    assert_null(strstr(t.out, "--engine"));
+    forget(&t);
+    assert_int_equal(mkdir(in_workplace("examples"), 0777), 0);
+    assert_int_equal(mkdir(in_workplace("examples/engines"), 0777), 0);
+    assert_int_equal(rename(springs(), in_workplace("examples/engines/springs.yaml")), 0);
+    t = tell("show", id, "--db", in_workplace("with.db"));
+    expect_code(t, 0);
+    expect_says(t.out, "--engine examples/engines/springs.yaml");
+    forget(&t);
+    (void)springs(); /* back at its place */
+}
+
 /* A figure goes on without the engines that are not there; in a sweep they must be. The workplace has no adapters. */
 static void test_figures(void **unused) {
     (void)unused;
@@ -424,6 +520,7 @@ static void test_figures(void **unused) {
     t = tell("sweep", in_workplace("with.yaml"), "--db", in_workplace("with.db"));
     expect_code(t, 0);
     forget(&t);
+    show_names_the_engine();
     write_text("without.yaml",
                "runs:\n  - {name: one, case: cantilever, method: springs, engine: none.yaml, set: [mode=dynamic]}\n");
     t = tell("sweep", in_workplace("without.yaml"), "--db", in_workplace("with.db"));
@@ -486,9 +583,11 @@ int main(void) {
                                        cmocka_unit_test(test_python),
                                        cmocka_unit_test(test_first_step),
                                        cmocka_unit_test(test_gate),
+                                       cmocka_unit_test(test_gate_of_particles),
                                        cmocka_unit_test(test_stored),
                                        cmocka_unit_test(test_listed),
                                        cmocka_unit_test(test_timed),
+                                       cmocka_unit_test(test_gated),
                                        cmocka_unit_test(test_refused),
                                        cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_steps_a_call),

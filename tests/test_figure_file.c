@@ -119,6 +119,7 @@ static const bad_file bad_files[] = {
     {"runs:\n  - {name: order, case: hex_fit, method: pbd_distance}\n", {"runs[0]", "'order'", "SQL"}},
     {"runs:\n  - {name: sqlite_a, case: hex_fit, method: pbd_distance}\n", {"runs[0]", "'sqlite_a'", "SQL"}},
     {RUNS "    threads: 4097\n", {"runs[0] 'a'", "threads: 4097", "[1, 4096]"}},
+    {RUNS "    cores: 4097\n", {"runs[0] 'a'", "cores: 4097", "[1, 4096]"}},
     {RUNS "    repeats: 100001\n", {"runs[0] 'a'", "repeats: 100001", "[1, 100000]"}},
     {RUNS "    warmups: 1001\n", {"runs[0] 'a'", "warmups: 1001", "1000"}},
     {RUNS "    axes: [\"nu=0:0.4:0.00001\", \"E=1:90000:1\"]\n", {"runs[0] 'a'", "3600090000 runs", "100000"}},

@@ -1,6 +1,7 @@
 /* strain_energy solve=global: its outer iterations against dense solves of (J W J^T + a) dl = -(C + a l) by GSL with
- * gradients written here, momenta, rest, its floor against that of sweeps, threads, backends, bad input. Mutants
- * (tests/mutants.cmake) must fail here. */
+ * gradients written here, momenta, rest, its floor against that of sweeps and against the step, threads, backends, bad
+ * input. Moduli, patch, units and orders are in test_strain_energy, with those of sweeps. Mutants (tests/mutants.cmake)
+ * must fail here. */
 #define REAL double
 #include <gsl/gsl_linalg.h>
 
@@ -243,6 +244,34 @@ static void test_floor(void **unused) {
                1, 1);
 }
 
+/* Rung: the error at the end of the iterations against the step. Six strains leave out terms of second order in the
+ * strain and stay near the minimum of the step at any length; the root leaves a few per cent; the pair, whose shear
+ * acts as in an explicit step, is right below the time in which a wave crosses an element (rivals-shear), and its error
+ * falls with the step at least in proportion. */
+static void test_error_against_step(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *words;
+        double most, ratio; /* of the error; of it over that of twice the step, 0: any */
+    } of[] = {
+        {"form=xpbd_root", 0.05, 0}, {"form=six_strains material=stvk", 1e-3, 0}, {"form=two_constraints", 1, 0.6}};
+    static const double step[] = {1e-3, 5e-4, 2.5e-4};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+        for (int all = 0; all < 2; all++) {
+            double before = NAN;
+            for (int h = 0; h < 3; h++) {
+                char words[200];
+                snprintf(words, sizeof words, "%s E=1e5 step=%g dt=step start=swing swing_time=0.02 %s", of[k].words,
+                         step[h], all ? "solve=global iterations=30" : "solve=local iterations=1000");
+                const double error = step_metric(words, "step_error");
+                print_message("    %s: %.3g\n", words, error);
+                if (!(error <= of[k].most) || (of[k].ratio > 0 && h > 0 && !(error <= of[k].ratio * before)))
+                    fail_msg("%.3g, after %.3g", error, before);
+                before = error;
+            }
+        }
+}
+
 static void test_elsewhere(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -283,11 +312,9 @@ static void test_elsewhere(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_dense_solves),
-        cmocka_unit_test(test_momentum_is_kept),
-        cmocka_unit_test(test_rest_stays),
-        cmocka_unit_test(test_floor),
-        cmocka_unit_test(test_elsewhere),
+        cmocka_unit_test(test_against_dense_solves), cmocka_unit_test(test_momentum_is_kept),
+        cmocka_unit_test(test_rest_stays),           cmocka_unit_test(test_floor),
+        cmocka_unit_test(test_error_against_step),   cmocka_unit_test(test_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

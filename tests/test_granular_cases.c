@@ -1,6 +1,7 @@
 /* Cases of matter that flows and breaks: how evenly particles lie, pieces, heaps and their slopes, where mass is, on
  * states made by hand; what their scenes hold against closed forms; what they refuse. */
 #include "cases/scenes/granular.h"
+#include "harness/figure/figure_file.h"
 #include "tests/flow_values.h"
 #include "tests/ladder.h"
 
@@ -143,6 +144,104 @@ static void test_laws_of_the_experiments_meet(void **state) {
     assert_int_equal(meet, 6);
 }
 
+/* ---- Verdicts on run-outs ---------------------------------------------------------------------------------------- */
+
+/* Run-outs of columns, aspect 1, of three sizes 1 : 4 : 16, three seeds each that differ by +-scatter, and of the
+ * middle size in half the step. */
+typedef struct run_outs {
+    double of_size[3], half_step, scatter;
+    int sizes;
+} run_outs;
+
+static void run_sql(sqlite3 *sql, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    char *text = sqlite3_vmprintf(format, values);
+    va_end(values);
+    if (sqlite3_exec(sql, text, NULL, NULL, NULL) != SQLITE_OK) fail_msg("%s: %s", text, sqlite3_errmsg(sql));
+    sqlite3_free(text);
+}
+
+/* What a claim's query says of them; the experiments' laws are 1.24 and 1.01, those of the columns at a = 1. NaN: NULL.
+ */
+static double claimed(const pbd_figure_file *file, const pbd_claim *claim, const run_outs *r) {
+    sqlite3 *sql;
+    sqlite3_stmt *query;
+    assert_int_equal(sqlite3_open(":memory:", &sql), SQLITE_OK);
+    run_sql(sql,
+            "CREATE TABLE paper (form, quantity, experiment, low REAL, high REAL, factor REAL, power REAL,"
+            " offset REAL, verified)");
+    for (int k = 0; k < 4; k++)
+        run_sql(sql, "INSERT INTO paper VALUES (%Q, 'run_out', %Q, 0, 100, %s, 1, 0, 'yes')",
+                k < 2 ? "axisymmetric" : "plane", k % 2 ? "Lajeunesse" : "Lube", k % 2 ? "1.01" : "1.24");
+    for (unsigned i = 0; i < file->runs_count; i++)
+        run_sql(sql, "CREATE TABLE %s (aspect REAL, particles REAL, run_out REAL, height REAL, rest_angle REAL, state)",
+                file->runs[i].name);
+    for (unsigned i = 0; i < file->tables_count; i++)
+        run_sql(sql, "CREATE VIEW %s AS %s", file->tables[i].name, file->tables[i].sql);
+    for (int step = 0; step < 2; step++) {
+        for (int k = 0; k < (step ? 1 : r->sizes); k++)
+            for (int seed = -1; seed <= 1 && !(step && isnan(r->half_step)); seed++)
+                run_sql(sql, "INSERT INTO %s VALUES (1, %d, %.17g, NULL, NULL, 'ok')", claim->runs[step],
+                        500 << (step ? 2 : 2 * k), (step ? r->half_step : r->of_size[k]) + seed * r->scatter);
+    }
+    assert_int_equal(sqlite3_prepare_v2(sql, claim->sql, -1, &query, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(query), SQLITE_ROW);
+    const double value = sqlite3_column_type(query, 0) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(query, 0);
+    sqlite3_finalize(query);
+    sqlite3_close(sql);
+    return value;
+}
+
+static unsigned values_of(const pbd_group *group, const char *key) {
+    const size_t length = strlen(key);
+    for (unsigned i = 0; i < group->axes_count; i++)
+        if (strncmp(group->axes[i], key, length) == 0 && group->axes[i][length] == '=') {
+            unsigned count = 1;
+            for (const char *at = group->axes[i]; *at; at++) count += *at == ',';
+            return count;
+        }
+    return 1;
+}
+
+static const pbd_group *group_named(const pbd_figure_file *file, const char *name) {
+    for (unsigned i = 0; i < file->runs_count; i++)
+        if (strcmp(file->runs[i].name, name) == 0) return &file->runs[i];
+    fail_msg("no group %s", name);
+    return NULL;
+}
+
+/* Run-outs that grow with the number of grains and fall with the step, as they were found by xpbi (500, 2000 and 8000
+ * grains; 13 % less in a shorter step), are not taken for sand's, though the finest is within a fifth of the law: the
+ * value of `reproduced` is 1 alone. Converged ones are, and far ones are not. Without a third size, or a second step,
+ * there is no verdict. */
+static void test_verdicts_on_run_outs_need_sizes_seeds_and_steps(void **state) {
+    (void)state;
+    pbd_figure_file *file;
+    unsigned claims = 0;
+    const run_outs growing = {{0.75, 0.90, 1.02}, 0.87 * 0.90, 0.01, 3}, settled = {{1.2, 1.2, 1.2}, 1.2, 0, 3},
+                   far = {{0.5, 0.5, 0.5}, 0.5, 0, 3}, uneven = {{1.2, 1.2, 1.2}, 1.2, 0.3, 3},
+                   two_sizes = {{0.90, 1.02}, 0.87 * 0.90, 0.01, 2}, one_step = {{1.2, 1.2, 1.2}, NAN, 0, 3};
+    check_ok(pbd_figure_load("yu2024-nature", &file));
+    for (unsigned i = 0; i < file->claims_count; i++) {
+        const pbd_claim *c = &file->claims[i];
+        if (!strstr(c->id, "run_out") || strstr(c->id, "large_run_out")) continue; /* large: one size */
+        claims++;
+        assert_string_equal(c->reproduced, "= 1");
+        assert_int_equal(c->runs_count, 2);
+        assert_int_equal(values_of(group_named(file, c->runs[0]), "particles"), 3);
+        for (unsigned k = 0; k < 2; k++) assert_int_equal(values_of(group_named(file, c->runs[k]), "seed"), 3);
+        print_message("  %s: %g for run-outs that grow\n", c->id, claimed(file, c, &growing));
+        assert_true(claimed(file, c, &growing) < 1);
+        assert_true(claimed(file, c, &uneven) < 1);
+        assert_true(claimed(file, c, &settled) == 1);
+        assert_true(claimed(file, c, &far) == 0);
+        assert_true(isnan(claimed(file, c, &two_sizes)) && isnan(claimed(file, c, &one_step)));
+    }
+    assert_int_equal(claims, 6);
+    pbd_figure_file_free(file);
+}
+
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
 static void test_pieces(void **state) {
@@ -188,7 +287,7 @@ static void check_heap(heap_form form, double height, double degrees) {
     heap h;
     add_heap(&scene, form, height, degrees);
     add(&scene, 80, 0, 30); /* in the air: of no piece */
-    check_ok(heap_measure(&scene, place, form, &h));
+    check_ok(heap_measure(&scene, place, form, NULL, &h));
     print_message("  %s, %g degrees, %zu particles\n", form == HEAP_PLANE ? "plane" : "axisymmetric", degrees,
                   scene.particles.count);
     check_near("angle, degrees", h.angle, degrees, 1.5);
@@ -215,7 +314,7 @@ static void test_a_block_is_steep(void **state) {
     for (int i = 0; i < 12; i++)
         for (int j = 0; j < 4; j++)
             for (int k = 0; k < 6; k++) add(&scene, i + 0.5, j - 1.5, k + 0.5);
-    check_ok(heap_measure(&scene, place, HEAP_PLANE, &h));
+    check_ok(heap_measure(&scene, place, HEAP_PLANE, NULL, &h));
     check_near("reach", h.reach, 12, 1e-14);
     check_near("height", h.height, 6, 1e-14);
     check_near("99 %", h.reach_99, 11.5, 1e-14);
@@ -228,7 +327,7 @@ static void test_nowhere(void **state) {
     pbd_scene scene = bare_scene(1);
     heap h;
     for (int i = 0; i < 5; i++) add(&scene, NAN, i, INFINITY);
-    check_ok(heap_measure(&scene, place, HEAP_AXISYMMETRIC, &h));
+    check_ok(heap_measure(&scene, place, HEAP_AXISYMMETRIC, NULL, &h));
     check_near("height", h.height, 0, 0);
     check_near("reach", h.reach, 0, 0);
 }
@@ -428,6 +527,26 @@ static void test_drop_spreads_and_rises(void **state) {
     close_case(&t);
 }
 
+/* Walls where the outermost particles touch them: half a spacing of 0.05 m beyond, at the cube's own sides. */
+static void test_confined(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "goo_drop", "shape=cube size=0.5 particles=1000 drop=0 confined=on");
+    assert_int_equal(t.scene.colliders.count, 5);
+    for (size_t k = 1; k < 5; k++) {
+        const pbd_collider *wall = &t.scene.colliders.item[k];
+        const size_t d = (k - 1) / 2;
+        check_near("distance from the middle", fabs(wall->centre[d]), 0.25, 1e-12);
+        check_near("faces the middle", wall->centre[d] * wall->axis[2][d], -0.25, 1e-12);
+        check_near("friction", wall->friction, 0, 0);
+    }
+    check_near("two sides", t.scene.colliders.item[1].centre[0] + t.scene.colliders.item[2].centre[0], 0, 1e-12);
+    close_case(&t);
+    open_case(&t, "goo_drop", "shape=cube size=0.5 particles=1000 drop=0");
+    assert_int_equal(t.scene.colliders.count, 1);
+    close_case(&t);
+}
+
 static void test_notch(void **state) {
     (void)state;
     trial t;
@@ -486,6 +605,7 @@ int main(void) {
         cmocka_unit_test(test_evenness_of_a_few),
         cmocka_unit_test(test_density_over_a_wider_kernel),
         cmocka_unit_test(test_laws_of_the_experiments_meet),
+        cmocka_unit_test(test_verdicts_on_run_outs_need_sizes_seeds_and_steps),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_a_block_is_steep),
@@ -497,6 +617,7 @@ int main(void) {
         cmocka_unit_test(test_mass_moves),
         cmocka_unit_test(test_where_blocks_meet),
         cmocka_unit_test(test_drop_spreads_and_rises),
+        cmocka_unit_test(test_confined),
         cmocka_unit_test(test_notch),
         cmocka_unit_test(test_wheel),
         cmocka_unit_test(test_refusals),

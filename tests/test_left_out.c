@@ -15,7 +15,10 @@ static const char mixed[] =
     "runs:\n"
     "  - {name: fit, case: hex_fit, method: pbd_distance, threads: 1, axes: [\"nu=0,0.2,0.4\"]}\n"
     "  - {name: gpu, case: hex_fit, method: pbd_distance, threads: 1, backend: cuda, axes: [\"nu=0,0.2\"]}\n"
+    "tables:\n"
+    "  - {name: either, sql: \"SELECT nu, k_edge FROM fit UNION ALL SELECT nu, k_edge FROM gpu\"}\n"
     "data:\n"
+    "  - {name: both, sql: \"SELECT nu, k_edge FROM either ORDER BY nu\"}\n"
     "  - {name: fitted, sql: \"SELECT nu, k_edge FROM fit ORDER BY nu\"}\n"
     "  - {name: fitted_there, sql: \"SELECT nu, k_edge FROM gpu ORDER BY nu\"}\n"
     "plots: [tiny-gpu.png, tiny-gpu-alone.png]\n"
@@ -72,8 +75,13 @@ static void test_pictures(void **state) {
     expect_says(answer.out, "warning: no picture, because groups were skipped: ");
     forget(&answer);
     char *data = read_text(in_workplace("drawn/tiny-gpu/fitted_there.tsv"));
-    assert_string_equal(data, "left_out\n");
+    assert_string_equal(data, "nu\tk_edge\n");
     free(data);
+    data = read_text(in_workplace("drawn/tiny-gpu/both.tsv")); /* of a query over both what there is */
+    char *alone_data = read_text(in_workplace("drawn/tiny-gpu/fitted.tsv"));
+    assert_string_equal(data, alone_data);
+    free(data);
+    free(alone_data);
     write_text("plots/tiny-gpu/plot.gp", plot_gp);
     answer = tell("reproduce", "tiny-gpu", "--db", in_workplace("draw.db"), "--out", in_workplace("drawn"));
     expect_code(answer, 0); /* plot_gp draws another picture: none of the two that are promised */
@@ -127,6 +135,21 @@ static void test_a_forecast_leaves_them_out(void **state) {
     json_decref(forecast);
     forget(&answer);
     assert_false(exists("none.db"));
+}
+
+/* `sweep` takes the file that --sweep writes: what cannot run here is a comment in it. */
+static void test_a_sweep_leaves_them_out(void **state) {
+    (void)state;
+    told answer = tell("reproduce", "tiny-gpu", "--sweep", in_workplace("here.yaml"), DB("here.db"));
+    expect_code(answer, 0);
+    forget(&answer);
+    char *file = read_text(in_workplace("here.yaml"));
+    expect_says(file, "  # gpu of tiny-gpu is left out: backend cuda is not available: ");
+    free(file);
+    answer = tell("sweep", in_workplace("here.yaml"), "--db", in_workplace("here.db"));
+    expect_code(answer, 0);
+    forget(&answer);
+    assert_int_equal(count_runs("here.db"), 3);
 }
 
 /* A verdict of a machine with the backend is no difference here, and --accept keeps it. */
@@ -213,6 +236,28 @@ static void test_runs_of_elsewhere_are_used(void **state) {
     }
 }
 
+/* More processors than any machine of a test has; one, which each has. */
+static void test_groups_that_need_processors(void **state) {
+    (void)state;
+    for (int many = 0; many < 2; many++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "figure: tiny-gpu\npaper: tiny\ntitle: t\nseconds: 1\nruns:\n"
+                 "  - {name: wide, case: hex_fit, method: pbd_distance, threads: 1, cores: %d, set: [nu=0.2]}\n"
+                 "claims:\n"
+                 "  - {id: c.wide, says: a, sql: SELECT max(k_edge) AS value FROM wide, reproduced: '> 0'}\n",
+                 many ? 4096 : 1);
+        write_text("plots/tiny-gpu/figure.yaml", text);
+        told answer = tell("reproduce", "tiny-gpu", DB("wide.db"));
+        expect_code(answer, 0);
+        expect_says(answer.out, many ? "group 'wide' is skipped: it needs 4096 processors, and the program may use "
+                                     : "reproduced      c.wide");
+        assert_int_equal(strstr(answer.out, "not judged      c.wide") != NULL, many);
+        forget(&answer);
+    }
+    write_text("plots/tiny-gpu/figure.yaml", mixed);
+}
+
 /* A slip in the file is refused as before, and so is what a person asks for outright. */
 static void test_what_is_still_refused(void **state) {
     (void)state;
@@ -246,9 +291,10 @@ static void test_what_is_still_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_rest_is_made),         cmocka_unit_test(test_pictures),
-        cmocka_unit_test(test_machines_are_told),        cmocka_unit_test(test_a_forecast_leaves_them_out),
-        cmocka_unit_test(test_what_was_accepted_stands), cmocka_unit_test(test_runs_of_elsewhere_are_used),
+        cmocka_unit_test(test_the_rest_is_made),           cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_machines_are_told),          cmocka_unit_test(test_a_forecast_leaves_them_out),
+        cmocka_unit_test(test_a_sweep_leaves_them_out),    cmocka_unit_test(test_what_was_accepted_stands),
+        cmocka_unit_test(test_runs_of_elsewhere_are_used), cmocka_unit_test(test_groups_that_need_processors),
         cmocka_unit_test(test_what_is_still_refused),
     };
     return cmocka_run_group_tests(tests, make_mixed_paper, remove_workplace);

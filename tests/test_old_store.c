@@ -68,7 +68,7 @@ static void its_runs_are_listed(void **state) {
 
 static void a_run_is_shown_with_the_command_of_today(void **state) {
     (void)state;
-    told answer = tell("show", "d18691ad29fb", "--db", old_store());
+    told answer = tell("show", "d18691ad29fb", "-v", "--db", old_store());
     expect_code(answer, 0);
     expect_says(answer.out, "5e3bc93b018a");
     expect_says(answer.out, "0.033743425"); /* f_error_all */
@@ -271,11 +271,15 @@ static void values_keep_their_spelling_and_keys_their_order(void **state) {
     params = pbd_params_today("twist", "strain_energy", "{\"stir\":1}"); /* another's parameter */
     assert_string_equal(params, "{\"stir\":1}");
     free(params);
-    params = pbd_params_today("rotation", "mlsrk", "{\"dt\":1,\"kernel\":\"poly6\",\"stir\":1}"); /* added since */
-    assert_string_equal(params, "{\"dt\":1,\"hourglass\":0,\"kernel\":\"poly6\",\"start_jitter\":1}");
+    params = pbd_params_today("rotation", "xpbi", "{\"dt\":1,\"kernel\":\"poly6\",\"stir\":1}"); /* added since */
+    assert_string_equal(params,
+                        "{\"acceleration\":\"none\",\"dt\":1,\"hourglass_form\":\"springs\",\"kernel\":\"poly6\","
+                        "\"plain_sweeps\":3,\"spectral_radius\":0,\"start_jitter\":1,\"window\":5}");
     free(params);
-    params = pbd_params_today("rotation", "mlsrk", "{\"dt\":1,\"hourglass\":2}");
-    assert_string_equal(params, "{\"dt\":1,\"hourglass\":2}");
+    params = pbd_params_today("rotation", "xpbi", "{\"dt\":1,\"hourglass_form\":\"penalty\"}");
+    assert_string_equal(params,
+                        "{\"acceleration\":\"none\",\"dt\":1,\"hourglass_form\":\"penalty\",\"plain_sweeps\":3,"
+                        "\"spectral_radius\":0,\"window\":5}");
     free(params);
     params = pbd_params_today("rotation", "mlsrk", "not an object");
     assert_string_equal(params, "not an object");

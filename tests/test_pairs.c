@@ -46,7 +46,7 @@ static const size_t known_ends = 0
 #undef ENDS
 
 static bool is_state(const char *word) {
-    static const char *const states[] = {"diverged", "no_equilibrium", "not_settled", "unphysical"};
+    static const char *const states[] = {"diverged", "no_equilibrium", "not_settled", "unphysical", "too_long"};
     for (size_t k = 0; k < sizeof states / sizeof *states; k++)
         if (strcmp(word, states[k]) == 0) return true;
     return false;

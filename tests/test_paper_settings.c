@@ -63,6 +63,17 @@ static void test_a_paper_sets_a_method_once(void **state) {
     expect_code(answer, 0);
     expect_says(answer.out, "2 runs");
     forget(&answer);
+    /* a parameter of other cases is not for this one; one that nothing has is a slip */
+    set_for_all("    settings: [{method: pbd_distance, set: [sampling=poisson], because: page 3}]\n");
+    answer = reproduced_with("", "");
+    expect_code(answer, 0);
+    forget(&answer);
+    set_for_all("    settings: [{method: pbd_distance, set: [samplings=poisson], because: page 3}]\n");
+    answer = reproduced_with("", "");
+    expect_code(answer, 2);
+    expect_says(answer.err, "samplings");
+    forget(&answer);
+    set_for_all("    settings: [{method: pbd_distance, set: [solver=coloured_gs], because: page 3}]\n");
     /* a reason for nothing, and a setting without a value */
     answer = reproduced_with(differs, "");
     expect_code(answer, 2);

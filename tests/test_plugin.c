@@ -231,6 +231,7 @@ static void test_installed(void **unused) {
     snprintf(prefix, sizeof prefix, "-DCMAKE_PREFIX_PATH=%s/prefix", workplace());
     run_or_fail(
         (const char *const[]){PBD_TEST_CMAKE, "--install", PBD_TEST_BUILD, "--prefix", in_workplace("prefix"), NULL});
+    assert_int_equal(access(in_workplace("prefix/share/man/man1/pbdbench.1"), R_OK), 0);
     build_project(PBD_TEST_SOURCE "/examples/plugin", "by_prefix", prefix);
     snprintf(program, sizeof program, "%s/prefix/bin/pbdbench", workplace());
     run_or_fail((const char *const[]){program, "list", "methods", "--plugin",

@@ -1,4 +1,4 @@
-/* rank: the numbers of a ranking against numbers by hand, and the verb on a small file of problems. */
+/* rank: the verb on a small file of problems, and the profiles of its answer against numbers by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,192 +9,7 @@
 #include <math.h>
 #include <sqlite3.h>
 
-#include "harness/rank/profiles.h"
-#include "harness/rank/rank.h"
 #include "tests/program.h"
-#include "tests/store_sample.h"
-
-/* ---- Profiles: three problems, three methods ----------------------------------------------------------------------
- */
-
-/*           A    B    C
- *   first   1    2    8
- *   second  4    1    -
- *   third   -    -    -      none solves it */
-static const double cost[9] = {1, 2, 8, 4, 1, INFINITY, INFINITY, INFINITY, INFINITY};
-enum { A, B, C, NONE };
-
-static double share(size_t method, size_t without, double ratio) {
-    return pbd_performance_profile(cost, 3, 3, method, without, ratio);
-}
-
-static void test_performance_profile(void **state) {
-    (void)state;
-    /* ratios: A 1 and 4, B 2 and 1, C 8 and none */
-    assert_true(share(A, NONE, 1) == 1.0 / 3 && share(B, NONE, 1) == 1.0 / 3 && share(C, NONE, 1) == 0);
-    assert_true(share(A, NONE, 2) == 1.0 / 3 && share(B, NONE, 2) == 2.0 / 3);
-    assert_true(share(A, NONE, 4) == 2.0 / 3 && share(C, NONE, 7.9) == 0 && share(C, NONE, 8) == 1.0 / 3);
-    assert_true(share(A, NONE, INFINITY) == 2.0 / 3 && share(C, NONE, INFINITY) == 1.0 / 3); /* the share solved */
-    assert_true(pbd_performance_profile(cost, 0, 3, A, NONE, 1) == 0);
-}
-
-/* Without A, B is the best on both; without B, A is: the order of the two depends on who else is there. */
-static void test_rival_removed(void **state) {
-    (void)state;
-    assert_true(share(B, A, 1) == 2.0 / 3 && share(A, B, 1) == 2.0 / 3);
-    assert_true(share(C, A, 4) == 1.0 / 3 && share(C, B, 8) == 1.0 / 3 && share(C, A, 3.9) == 0);
-}
-
-static void test_data_profile(void **state) {
-    (void)state;
-    static const double unit[3] = {1, 0.5, 1}; /* A: 1 and 8 units; B: 2 and 2; C: 8 */
-    assert_true(pbd_data_profile(cost, unit, 3, 3, A, 0.9) == 0 && pbd_data_profile(cost, unit, 3, 3, A, 1) == 1.0 / 3);
-    assert_true(pbd_data_profile(cost, unit, 3, 3, A, 7.9) == 1.0 / 3);
-    assert_true(pbd_data_profile(cost, unit, 3, 3, A, 8) == 2.0 / 3);
-    assert_true(pbd_data_profile(cost, unit, 3, 3, B, 2) == 2.0 / 3 &&
-                pbd_data_profile(cost, unit, 3, 3, C, 100) == 1.0 / 3);
-    assert_true(pbd_data_profile(cost, unit, 0, 3, A, 1) == 0);
-}
-
-/* ---- Trials -------------------------------------------------------------------------------------------------------
- */
-
-static pbd_result run_of(const char *how, double value, double solve) {
-    static pbd_metric_item metric[2];
-    static pbd_phase_item phase[2];
-    metric[0] = (pbd_metric_item){.name = (char *)(uintptr_t) "tip_ratio", .value = value};
-    metric[1] = (pbd_metric_item){.name = (char *)(uintptr_t) "simulated_time", .value = 2};
-    phase[0] = (pbd_phase_item){.name = (char *)(uintptr_t) "create", .wall_s = 0.5};
-    phase[1] = (pbd_phase_item){.name = (char *)(uintptr_t) "solve", .wall_s = solve};
-    return (pbd_result){.state = (char *)(uintptr_t)how, .metric = metric, .metrics = 2, .phase = phase, .phases = 2};
-}
-
-static pbd_trial judged(const char *kind, const char *how, double value, double solve, double limit) {
-    const pbd_problem problem = {.kind = (char *)(uintptr_t)kind,
-                                 .metric = (char *)(uintptr_t) "tip_ratio",
-                                 .target = 1,
-                                 .uncertainty = 0.01,
-                                 .tolerance = 0.05};
-    const pbd_result run = run_of(how, value, solve);
-    pbd_trial trial = {0};
-    pbd_trial_judge(&problem, &run, limit, &trial);
-    return trial;
-}
-
-static bool near(double a, double b) { return fabs(a - b) < 1e-12; }
-
-static void test_judging_a_trial(void **state) {
-    (void)state;
-    /* |0.9 - 1| / 0.05 = 2; 1.2 s for 2 s, of which a frame is 1/120 */
-    pbd_trial t = judged("moving", "ok", 0.9, 1.2, 30);
-    assert_true(t.counts && near(t.over, 2) && near(t.time, 0.01));
-    t = judged("static", "ok", 0.9, 1.2, 30);
-    assert_true(near(t.time, 1.7)); /* with what precedes it */
-    t = judged("moving", "ok", 1.001, 1.2, 30);
-    assert_true(near(t.over, 0.2)); /* below the uncertainty: that */
-    t = judged("moving", "ok", 1.2, 1.2, 1);
-    assert_true(!t.counts && t.late);
-    t = judged("moving", "unphysical", 1, 1.2, 30);
-    assert_true(!t.counts && !t.late);
-    t = judged("moving", "ok", NAN, 1.2, 30);
-    assert_true(!t.counts);
-    t = judged("moving", "ok", 1, 0, 30);
-    assert_true(!t.counts && isnan(t.time));
-}
-
-static void test_best_and_fastest(void **state) {
-    (void)state;
-    const pbd_trial trial[] = {{.over = 5, .time = 1, .counts = true},
-                               {.over = 0.5, .time = 4, .counts = true},
-                               {.over = 0.5, .time = 3, .counts = true},
-                               {.over = 0.1, .time = 0.1, .counts = false},
-                               {.over = 0.05, .time = 9, .counts = true}};
-    assert_null(pbd_best_trial(trial, 5, 0.9));
-    assert_ptr_equal(pbd_best_trial(trial, 5, 1), &trial[0]);
-    assert_ptr_equal(pbd_best_trial(trial, 5, 4), &trial[2]); /* of equal errors the faster */
-    assert_ptr_equal(pbd_best_trial(trial, 5, INFINITY), &trial[4]);
-    assert_ptr_equal(pbd_fastest_trial(trial, 5, 10), &trial[0]);
-    assert_ptr_equal(pbd_fastest_trial(trial, 5, 1), &trial[2]);
-    assert_ptr_equal(pbd_fastest_trial(trial, 5, 0.1), &trial[4]);
-    assert_null(pbd_fastest_trial(trial, 5, 0.01));
-}
-
-static void test_budgets(void **state) {
-    (void)state;
-    double s;
-    char text[32];
-    assert_true(pbd_budget_parse("10ms", &s).code == PBD_OK && near(s, 0.01));
-    assert_true(pbd_budget_parse("0.5s", &s).code == PBD_OK && near(s, 0.5));
-    assert_true(pbd_budget_parse("2", &s).code == PBD_OK && near(s, 2));
-    static const char *const wrong[] = {"", "ms", "-1ms", "0", "nan", "1 hour", "inf"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_int_equal(pbd_budget_parse(wrong[i], &s).code, PBD_BAD_INPUT);
-    pbd_budget_text(0.01, text);
-    assert_string_equal(text, "10 ms");
-    pbd_budget_text(INFINITY, text);
-    assert_string_equal(text, "any");
-    assert_int_equal(pbd_default_budgets(true).count, 5);
-    assert_int_equal(pbd_default_budgets(false).count, 4);
-}
-
-/* ---- The program's own file ---------------------------------------------------------------------------------------
- */
-
-/* Loading checks names, fixed parameters and the number of trials; planning that no two trials are alike. */
-static void test_own_problems(void **state) {
-    (void)state;
-    pbd_problems *all;
-    size_t quick = 0;
-    assert_fine(pbd_problems_load(&all));
-    for (unsigned i = 0; i < all->problems_count; i++) {
-        const pbd_problem *p = &all->problems[i];
-        quick += p->quick;
-        for (unsigned k = 0; k < p->methods_count; k++)
-            for (int scale = 0; scale < (p->quick ? 2 : 1); scale++) {
-                pbd_plan plan = {0};
-                assert_fine(pbd_problem_plan(all, p, &p->methods[k], NULL, 1, scale == 1, 0, &plan));
-                assert_int_equal(plan.count, scale ? all->quick_trials : all->trials);
-                pbd_plan_free(&plan);
-            }
-    }
-    assert_true(all->problems_count >= 30);
-    assert_int_equal(quick, 10);
-    pbd_problems_free(all);
-}
-
-static bool is_named(const pbd_problem *p, const char *method) {
-    for (unsigned k = 0; k < p->methods_count; k++)
-        if (strcmp(p->methods[k].method, method) == 0) return true;
-    for (unsigned k = 0; k < p->left_out_count; k++)
-        if (strcmp(p->left_out[k].name, method) == 0) return true;
-    return false;
-}
-
-/* A method that runs a problem's case by its defaults has trials there, or a reason. */
-static void test_no_method_is_forgotten(void **state) {
-    (void)state;
-    pbd_problems *all;
-    assert_fine(pbd_problems_load(&all));
-    told answer = tell("list", "pairs", "--json");
-    expect_code(answer, 0);
-    json_t *pairs = json_loads(answer.out, 0, NULL), *pair;
-    size_t index, forgotten = 0;
-    json_array_foreach(pairs, index, pair) {
-        const char *ends = json_string_value(json_object_get(pair, "state"));
-        const char *of = json_string_value(json_object_get(pair, "case"));
-        const char *method = json_string_value(json_object_get(pair, "method"));
-        for (unsigned i = 0; i < all->problems_count && strcmp(ends, "refused") != 0; i++) {
-            if (strcmp(all->problems[i].case_name, of) != 0 || is_named(&all->problems[i], method)) continue;
-            print_message("%s says nothing of %s\n", all->problems[i].id, method);
-            forgotten++;
-        }
-    }
-    assert_true(json_array_size(pairs) > 100);
-    assert_int_equal(forgotten, 0);
-    json_decref(pairs);
-    forget(&answer);
-    pbd_problems_free(all);
-}
 
 /* ---- The verb -----------------------------------------------------------------------------------------------------
  */
@@ -293,7 +108,8 @@ static void test_ranking(void **state) {
     assert_true(number(r, "made") > 0);
     assert_int_equal(number(r, "stored"), 0);
     assert_int_equal(json_array_size(json_object_get(r, "problems")), 3);
-    static const char *const keys[] = {"cpu", "git_sha", "dirty", "backend", "quick", "trials", "limit_s", "profiles"};
+    static const char *const keys[] = {"cpu",     "git_sha",  "dirty", "backend",   "quick",   "trials",
+                                       "limit_s", "profiles", "cores", "first_day", "last_day"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) assert_non_null(json_object_get(r, keys[i]));
     const json_t *exact = row_of(r, 0, "fem_linear"), *fitted = row_of(r, 0, "pbd_distance");
     assert_int_equal(json_array_size(json_object_get(exact, "within")), 4);
@@ -309,6 +125,77 @@ static void test_ranking(void **state) {
     json_decref(r);
     r = rank_json(NULL); /* a second call makes none */
     assert_int_equal(number(r, "made"), 0);
+    json_decref(r);
+}
+
+/* ---- Profiles of a ranking, from its own list of least times ----------------------------------------------------- */
+
+enum { SHEAR, STEP, FAILS, PROBLEMS };
+static const char *const ranked[] = {"pbd_distance", "fem_linear", "quasi_newton", "vbd", "mpm", "xpbd_cloth"};
+enum { RANKED = sizeof ranked / sizeof *ranked };
+
+static double least_time(const json_t *ranking, size_t problem, const char *method) {
+    const json_t *rows = json_object_get(json_array_get(json_object_get(ranking, "problems"), problem), "rows"), *row;
+    size_t i;
+    json_array_foreach(rows, i, row) {
+        if (strcmp(json_string_value(json_object_get(row, "method")), method) != 0 || number(row, "threads") != 1)
+            continue;
+        const json_t *to = json_array_get(json_object_get(row, "time_to"), 1);
+        assert_true(json_number_value(json_object_get(to, "tolerances")) == 1);
+        const json_t *time = json_object_get(to, "time_s");
+        return json_is_number(time) ? json_number_value(time) : INFINITY;
+    }
+    return INFINITY;
+}
+
+/* Dolan and More: problems on which a method needs at most `ratio` times what the fastest of the others needs. */
+static double share_by_hand(const json_t *ranking, const char *method, const char *without, double ratio) {
+    size_t near_best = 0;
+    for (size_t p = 0; p < PROBLEMS; p++) {
+        double best = INFINITY;
+        for (size_t m = 0; m < RANKED; m++)
+            if (!without || strcmp(ranked[m], without) != 0) best = fmin(best, least_time(ranking, p, ranked[m]));
+        const double mine = least_time(ranking, p, method);
+        if (!isinf(mine) && (isinf(ratio) || mine / best <= ratio)) near_best++;
+    }
+    return (double)near_best / PROBLEMS;
+}
+
+static void check_curve(const json_t *ranking, const json_t *curve, const char *method, const char *without) {
+    static const double at[] = {1, 2, 10, INFINITY};
+    assert_int_equal(json_array_size(curve), 4);
+    for (size_t k = 0; k < 4; k++)
+        assert_true(json_real_value(json_array_get(curve, k)) == share_by_hand(ranking, method, without, at[k]));
+}
+
+static void test_profiles_of_a_ranking(void **state) {
+    (void)state;
+    json_t *r = rank_json("--stored");
+    const json_t *profile = json_array_get(json_object_get(r, "profiles"), 0);
+    const json_t *of = json_object_get(profile, "performance"), *data = json_object_get(profile, "data");
+    const json_t *spans = json_object_get(data, "budgets");
+    assert_int_equal(number(profile, "problems"), PROBLEMS);
+    for (size_t m = 0; m < RANKED; m++) {
+        check_curve(r, json_object_get(json_object_get(of, "share"), ranked[m]), ranked[m], NULL);
+        for (size_t rival = 0; rival < RANKED; rival++)
+            if (rival != m)
+                check_curve(r,
+                            json_object_get(json_object_get(json_object_get(of, "without"), ranked[rival]), ranked[m]),
+                            ranked[m], ranked[rival]);
+        const json_t *curve = json_object_get(json_object_get(data, "share"), ranked[m]);
+        assert_int_equal(json_array_size(curve), json_array_size(spans));
+        for (size_t k = 0; k < json_array_size(spans); k++) {
+            const double span = json_real_value(json_array_get(spans, k)); /* s of a solve, or frames of 1/60 s */
+            const size_t solved = (least_time(r, SHEAR, ranked[m]) <= span) +
+                                  (least_time(r, STEP, ranked[m]) <= span / 60) +
+                                  (least_time(r, FAILS, ranked[m]) <= span / 60);
+            assert_true(json_real_value(json_array_get(curve, k)) == (double)solved / PROBLEMS);
+        }
+    }
+    /* Who solves what is known: none of the third problem's methods does. */
+    const json_t *linear = json_object_get(json_object_get(of, "share"), "fem_linear");
+    assert_true(json_real_value(json_array_get(linear, 3)) == 1.0 / 3);
+    assert_true(isinf(least_time(r, FAILS, "mpm")) && isinf(least_time(r, FAILS, "xpbd_cloth")));
     json_decref(r);
 }
 
@@ -354,7 +241,11 @@ static void test_tables(void **state) {
     (void)state;
     told answer = tell("rank", "--markdown", "-q", "--db", db);
     expect_code(answer, 0);
-    expect_says(answer.out, "| shear");
+    expect_says(answer.out, "# Methods on frozen problems\n");
+    expect_says(answer.out, "with the least error");
+    assert_true(strstr(answer.out, "with the least error") < strstr(answer.out, "best error over tolerance"));
+    expect_says(answer.out, "| a cube is sheared | ");
+    expect_says(answer.out, "| (vbd "); /* nearest, and beyond the tolerance */
     expect_says(answer.out, "Problems that move");
     expect_says(answer.out, "Share of 3 problems solved");
     forget(&answer);
@@ -416,6 +307,102 @@ static void test_limit(void **state) {
     expect_says(answer.out, "interrupted");
     forget(&answer);
     write_all_problems(file_head);
+}
+
+static double real_of(const json_t *object, const char *key) { return json_number_value(json_object_get(object, key)); }
+
+static int stored_runs(const char *file) {
+    sqlite3 *sql = NULL;
+    sqlite3_stmt *stmt = NULL;
+    int count = 0;
+    if (sqlite3_open_v2(file, &sql, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
+        sqlite3_busy_timeout(sql, 5000);
+        if (sqlite3_prepare_v2(sql, "SELECT count(*) FROM run", -1, &stmt, NULL) == SQLITE_OK &&
+            sqlite3_step(stmt) == SQLITE_ROW)
+            count = sqlite3_column_int(stmt, 0);
+        sqlite3_finalize(stmt);
+    }
+    sqlite3_close(sql);
+    return count;
+}
+
+/* Killed in the midst of a trial: what was finished stays, and the next call makes the rest alone. */
+static void test_killed(void **state) {
+    (void)state;
+    enum { TRIALS = 8, FEW = 3 };
+    char file[PATH_MAX];
+    snprintf(file, sizeof file, "%s", in_workplace("killed.db"));
+    write_problems(
+        "trials: 8\nquick_trials: 1\nseconds: 0.4\nquick_seconds: 0.1\nchoices: [cells]\nproblems:\n"
+        "  - id: slow\n    title: a long swing\n    case: cantilever\n    kind: moving\n"
+        "    set: [E=1e5, nu=0.3, density=100, material=hencky, length=1, width=0.2, sampling=lattice, jitter=0.1,\n"
+        "      seed=1, same_mesh=off, held_layers=1, gravity=9.81, settle_tolerance=1e-6, max_steps=200000,\n"
+        "      duration=2000, mode=dynamic]\n"
+        "    metric: tip_ratio\n    target: 1\n    uncertainty: 0.01\n    tolerance: 0.05\n    reference: FEM\n"
+        "    methods: [{method: strain_energy, set: [cells=1],\n"
+        "      axes: [\"dt=0.001,0.0011,0.0012,0.0013,0.0014,0.0015,0.0016,0.0017\"]}]\n");
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const char *program = getenv("PBDBENCH_PROGRAM");
+        execl(program, program, "rank", "-q", "--db", file, (char *)NULL);
+        _exit(99);
+    }
+    for (int i = 0; i < 6000 && stored_runs(file) < FEW; i++) usleep(10000);
+    usleep(100000); /* into the next trial */
+    kill(child, SIGKILL);
+    int ended = 0;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_true(WIFSIGNALED(ended));
+    const int kept = stored_runs(file);
+    assert_true(kept >= FEW && kept < TRIALS);
+
+    /* The plan knows the rest, and what it takes: no longer than the limit each. */
+    told plan = tell("rank", "--dry-run", "--json", "--db", file), checked = tell("db", "check", "--db", file);
+    json_t *dry = json_loads(plan.out, 0, NULL);
+    expect_code(checked, 0);
+    const int all = (int)number(dry, "runs"), left = (int)number(dry, "to_make");
+    assert_int_equal(left, all - kept);
+    assert_true(all % TRIALS == 0 && real_of(dry, "seconds_expected") <= 0.4 * left + 1e-9);
+    json_decref(dry);
+    forget(&plan);
+    forget(&checked);
+    char says[80];
+    snprintf(says, sizeof says, "%d runs made, %d already stored", left, kept);
+    told again = tell("rank", "-q", "--db", file);
+    expect_code(again, 0);
+    expect_says(again.out, says);
+    assert_int_equal(stored_runs(file), all);
+    forget(&again);
+    write_all_problems(file_head);
+}
+
+/* What is to be made is expected to take what the same cells took: here of a build that is another. */
+static void test_cost(void **state) {
+    (void)state;
+    char file[PATH_MAX];
+    snprintf(file, sizeof file, "%s", in_workplace("cost.db"));
+    told made = tell("rank", "-q", "--db", file);
+    expect_code(made, 0);
+    forget(&made);
+    sqlite3 *sql;
+    assert_int_equal(sqlite3_open(file, &sql), SQLITE_OK);
+    const int changed =
+        sqlite3_exec(sql,
+                     "DROP TRIGGER build_update; DROP TRIGGER phase_update; UPDATE build SET source = 'another';"
+                     "UPDATE phase SET wall_s = CASE name WHEN 'build' THEN 2.5 ELSE 0 END",
+                     NULL, NULL, NULL);
+    assert_int_equal(changed, SQLITE_OK);
+    sqlite3_close(sql);
+    told plan = tell("rank", "--dry-run", "--json", "--db", file);
+    expect_code(plan, 0);
+    json_t *dry = json_loads(plan.out, 0, NULL);
+    assert_int_equal(number(dry, "stored"), 0);
+    assert_int_equal(number(dry, "with_a_stored_time"), number(dry, "to_make"));
+    assert_true(fabs(real_of(dry, "seconds_expected") - 2.5 * real_of(dry, "to_make")) < 1e-6);
+    assert_true(fabs(real_of(dry, "seconds_at_most") - 20 * real_of(dry, "to_make")) < 1e-6); /* file_head */
+    json_decref(dry);
+    forget(&plan);
 }
 
 /* Runs of another machine are not used. */
@@ -512,20 +499,15 @@ static void test_list(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_problems), /* before the root changes */
-        cmocka_unit_test(test_no_method_is_forgotten),
-        cmocka_unit_test(test_performance_profile),
-        cmocka_unit_test(test_rival_removed),
-        cmocka_unit_test(test_data_profile),
-        cmocka_unit_test(test_judging_a_trial),
-        cmocka_unit_test(test_best_and_fastest),
-        cmocka_unit_test(test_budgets),
         cmocka_unit_test_setup(test_ranking, setup),
+        cmocka_unit_test(test_profiles_of_a_ranking),
         cmocka_unit_test(test_failures_are_rows),
         cmocka_unit_test(test_budget_answers),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_cost),
         cmocka_unit_test(test_slips),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_list),

@@ -88,6 +88,27 @@ static void test_verdicts_of_every_kind(void **state) {
     rmdir(in_workplace("plots/tiny-kinds"));
 }
 
+/* A query may leave out what diverged; the note says that there is some. */
+static void test_what_diverged_is_told(void **state) {
+    (void)state;
+    assert_int_equal(mkdir(in_workplace("plots/tiny-lost"), 0777), 0);
+    write_text("plots/tiny-lost/figure.yaml",
+               "figure: tiny-lost\npaper: tiny\ntitle: lost\nruns:\n"
+               "  - {name: mesh, case: cube_shear, method: pbd_distance, threads: 1, set: [cells=3, solver=jacobi], "
+               "axes: [\"nu=0.1,0.45\"]}\n"
+               "claims:\n"
+               "  - id: l.filtered\n"
+               "    says: a\n"
+               "    sql: SELECT count(*) AS value, 'those that end' AS note FROM mesh WHERE state = 'ok'\n"
+               "    reproduced: '= 1'\n");
+    told answer = tell("reproduce", "tiny-lost", DB("lost.db"));
+    expect_says(answer.out, "reproduced      l.filtered  = 1");
+    expect_says(answer.out, "those that end; 1 of its 2 runs diverged or did not settle");
+    forget(&answer);
+    unlink(in_workplace("plots/tiny-lost/figure.yaml"));
+    rmdir(in_workplace("plots/tiny-lost"));
+}
+
 /* A column without a name is named by its text, of as many lines as that has; what gnuplot reads has one line of names.
  */
 static void test_names_of_columns_take_one_line(void **state) {
@@ -353,6 +374,28 @@ static void test_bad_figures_are_explained(void **state) {
         {"tiny-picture", "plots: [../evil.png]\n", {"plots[0]", "'../evil.png'"}},
         {"tiny-file", "data:\n  - {name: a/b, sql: SELECT 1}\n", {"data[0]", "'a/b'"}},
         {"tiny-script", "plots: [a.png]\n", {"no plots/tiny-script/plot.gp"}},
+        {"tiny-table-name", "tables:\n  - {name: Fit, sql: SELECT 1}\n", {"tables[0]", "'Fit'", "lower-case"}},
+        {"tiny-table-fit", "tables:\n  - {name: fit, sql: SELECT 1}\n", {"tables[0] and runs[0]", "'fit'"}},
+        {"tiny-table-itself",
+         "tables:\n  - {name: t, sql: SELECT 1 FROM t}\n",
+         {"tables[0] 't' reads 't'", "those before it"}},
+        {"tiny-table-later",
+         "tables:\n  - {name: t, sql: SELECT 1 FROM u}\n  - {name: u, sql: SELECT 1}\n",
+         {"tables[0] 't' reads 'u'", "those before it"}},
+        {"tiny-table-twice",
+         "tables:\n  - {name: t, sql: SELECT 1}\n  - {name: t, sql: SELECT 1}\n",
+         {"tables[0] and tables[1]", "'t'"}},
+        {"tiny-table-write", "tables:\n  - {name: t, sql: DELETE FROM run}\n", {"table 't'", "syntax error"}},
+        {"tiny-table-two",
+         "tables:\n  - {name: t, sql: SELECT 1 FROM fit; DELETE FROM run}\n",
+         {"table 't'", "one query"}},
+        {"tiny-table-column",
+         "tables:\n  - {name: t, sql: SELECT k_nothing AS value FROM fit}\n" CLAIM("SELECT max(value) AS value FROM t"),
+         {"claim 'bad.claim'", "no such column: k_nothing"}},
+        {"tiny-table-idle",
+         "tables:\n  - {name: t, sql: SELECT 1 AS value}\n"
+         "claims:\n  - {id: c, says: s, sql: SELECT value FROM t, reproduced: '= 1'}\n",
+         {"claim 'c'", "reads none of the runs"}},
         {"tiny-key", "claim: []\n", {"line 6, column 1", "unknown key 'claim'", "'claims'"}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -476,6 +519,78 @@ static void test_figures_share_runs(void **state) {
     rmdir(in_workplace("plots/tiny-text"));
 }
 
+/* ---- Several runs at a time -------------------------------------------------------------------------------------- */
+
+/* The same runs and data however many processes make them; each process is an invocation of its own. */
+static void test_runs_beside_each_other(void **state) {
+    (void)state;
+    char *data[2];
+    static const char *const jobs[] = {"1", "3"}, *const db[] = {"one.db", "three.db"};
+    for (int k = 0; k < 2; k++) {
+        told answer = tell("reproduce", "tiny-fig1", "--jobs", jobs[k], "--db", in_workplace(db[k]), "--out",
+                           in_workplace("pictures"));
+        expect_code(answer, 0);
+        expect_says(answer.out, "reproduced      tiny-fig1.holds  = 0.051");
+        forget(&answer);
+        assert_int_equal(count_runs(db[k]), 5);
+        data[k] = read_text(in_workplace("pictures/tiny-fig1/fitted.tsv"));
+    }
+    assert_string_equal(data[0], data[1]);
+    free(data[0]);
+    free(data[1]);
+    assert_int_equal(count_rows("one.db", "SELECT count(*) FROM invocation"), 1);
+    assert_int_equal(count_rows("three.db", "SELECT count(*) FROM invocation"), 4);
+    assert_int_equal(count_rows("three.db",
+                                "SELECT count(*) FROM run WHERE invocation_id IN "
+                                "(SELECT invocation_id FROM claim_result)"),
+                     0); /* all by workers */
+    told answer = tell("reproduce", "tiny-fig1", "--jobs", "3", "--again", DB("three.db"));
+    expect_code(answer, 0);
+    forget(&answer);
+    assert_int_equal(count_rows("three.db", "SELECT count(*) FROM invocation"), 8);
+    answer = tell("reproduce", "tiny-fig1", "--jobs", "0", DB("three.db"));
+    expect_code(answer, 2);
+    forget(&answer);
+}
+
+/* A run whose times a query reads has nothing beside it; --dry-run tells both parts. With --quick no time is judged. */
+static void test_timed_runs_are_alone(void **state) {
+    (void)state;
+    make_figure("tiny-timed",
+                "seconds: 60\nquick_seconds: 60\nclaims:\n  - {id: tiny.slow, says: some text, sql: SELECT "
+                "max(solve_cpu_s) AS value FROM fit, reproduced: '> 9'}\n");
+    make_figure("tiny-untimed",
+                "seconds: 120\nquick_seconds: 120\nclaims:\n  - {id: tiny.walls, says: some text, sql: \"SELECT "
+                "count(*) AS value, 'deepest_in_walls' AS note FROM fit\", reproduced: '> 9'}\n");
+    make_figure(
+        "tiny-timed-table",
+        "seconds: 60\nquick_seconds: 60\ntables:\n  - {name: cost, sql: SELECT solve_cpu_s AS s FROM fit}\n"
+        "claims:\n  - {id: tiny.dear, says: some text, sql: SELECT max(s) AS value FROM cost, reproduced: '> 9'}\n");
+    told answer = tell("reproduce", "tiny-untimed", "tiny-timed", "--dry-run", "--jobs", "2", DB("timed.db"));
+    expect_code(answer, 0);
+    expect_says(answer.out, "about 2 min: 1 min of runs that are timed or have several threads, one by one, and 1 min");
+    forget(&answer);
+    answer = tell("reproduce", "tiny-untimed", "tiny-timed-table", "--dry-run", "--jobs", "2", DB("timed.db"));
+    expect_code(answer, 0);
+    expect_says(answer.out, "about 2 min: 1 min of runs that are timed or have several threads, one by one, and 1 min");
+    forget(&answer);
+    answer = tell("reproduce", "tiny-untimed", "tiny-timed", "--dry-run", "--quick", "--jobs", "2", DB("timed.db"));
+    expect_code(answer, 0);
+    expect_says(answer.out, "0 min of runs that are timed");
+    forget(&answer);
+    answer = tell("reproduce", "tiny-timed", "--jobs", "3", DB("timed.db"));
+    expect_code(answer, 0);
+    forget(&answer);
+    assert_int_equal(count_rows("timed.db", "SELECT count(*) FROM invocation"), 1);
+    static const char *const folders[] = {"plots/tiny-timed", "plots/tiny-untimed", "plots/tiny-timed-table"};
+    for (int k = 0; k < 3; k++) {
+        char file[60];
+        snprintf(file, sizeof file, "%s/figure.yaml", folders[k]);
+        unlink(in_workplace(file));
+        rmdir(in_workplace(folders[k]));
+    }
+}
+
 /* ---- Bundles, and the page of findings --------------------------------------------------------------------------- */
 
 static void shell(const char *command) {
@@ -555,6 +670,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figure_end_to_end),
         cmocka_unit_test(test_verdicts_of_every_kind),
+        cmocka_unit_test(test_what_diverged_is_told),
         cmocka_unit_test(test_names_of_columns_take_one_line),
         cmocka_unit_test(test_again_makes_every_run_anew),
         cmocka_unit_test(test_quick_is_marked_and_never_accepted),
@@ -568,6 +684,8 @@ int main(void) {
         cmocka_unit_test(test_bad_paper_csv_is_explained),
         cmocka_unit_test(test_unknown_figures),
         cmocka_unit_test(test_figures_share_runs),
+        cmocka_unit_test(test_runs_beside_each_other),
+        cmocka_unit_test(test_timed_runs_are_alone),
         cmocka_unit_test(test_bundle),
         cmocka_unit_test(test_findings_page),
     };

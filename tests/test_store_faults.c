@@ -593,6 +593,70 @@ static void writers_at_once_lose_nothing(void **state) {
     }
 }
 
+/* ---- Journals that are not whole --------------------------------------------------------------------------------- */
+
+enum { BEFORE = 3, LATER = 5 };
+
+static void add_and_die(const char *path) {
+    pbd_store *store;
+    char run_id[33];
+    pbd_status status = pbd_store_open(path, PBD_STORE_WRITE, &store);
+    for (unsigned n = BEFORE; n < BEFORE + LATER && status.code == PBD_OK; n++) status = put_sample(store, n, run_id);
+    child_demand(status.code == PBD_OK, status.text);
+    kill(getpid(), SIGKILL); /* before the journal goes back into the file */
+}
+
+/* How many runs a store of these bytes has with a journal of these beside it: whole ones, and one more can be put. */
+static long runs_with(const file_bytes *store, const unsigned char *wal, size_t wal_bytes) {
+    const char *path = fresh("stale.db"), *journal = fresh("stale.db-wal");
+    char run_id[33];
+    pbd_store *opened;
+    fresh("stale.db-shm");
+    write_bytes(path, store->byte, store->count);
+    if (wal_bytes > 0) write_bytes(journal, wal, wal_bytes);
+    assert_clean(path);
+    char *text = plain_text(path, "SELECT count(*) FROM run");
+    const long runs = strtol(text, NULL, 10);
+    assert_fine(pbd_store_open(path, PBD_STORE_WRITE, &opened));
+    assert_fine(put_sample(opened, 99, run_id));
+    pbd_store_close(opened);
+    assert_clean(path);
+    free(text);
+    return runs;
+}
+
+static void a_stale_journal_leaves_whole_runs(void **state) {
+    (void)state;
+    const char *path = fresh("dies.db");
+    make_store(path, BEFORE);
+    assert_int_equal(in_child(add_and_die, path), -SIGKILL);
+    file_bytes store = read_bytes(path), wal = read_bytes(in_workplace("dies.db-wal"));
+    assert_true(wal.count > 0);
+    assert_int_equal(runs_with(&store, NULL, 0), BEFORE);
+    assert_int_equal(runs_with(&store, wal.byte, wal.count), BEFORE + LATER);
+    long last = BEFORE;
+    for (size_t part = 1; part < 16; part++) { /* cut short */
+        const long runs = runs_with(&store, wal.byte, part * wal.count / 16);
+        assert_true(runs >= last && runs <= BEFORE + LATER);
+        last = runs;
+    }
+    for (size_t part = 0; part < 16; part++) { /* a byte changed */
+        wal.byte[part * wal.count / 16] ^= 0x55;
+        const long runs = runs_with(&store, wal.byte, wal.count);
+        assert_true(runs >= BEFORE && runs <= BEFORE + LATER);
+        wal.byte[part * wal.count / 16] ^= 0x55;
+    }
+    unsigned char noise[4096];
+    for (size_t i = 0; i < sizeof noise; i++) noise[i] = (unsigned char)(i * i * 31 + i / 7);
+    assert_int_equal(runs_with(&store, noise, sizeof noise), BEFORE);
+    assert_clean(path); /* writes it back */
+    file_bytes after = read_bytes(path);
+    assert_int_equal(runs_with(&after, wal.byte, wal.count), BEFORE + LATER);
+    free(after.byte);
+    free(store.byte);
+    free(wal.byte);
+}
+
 /* A merge of two good runs and a bad one leaves nothing behind, also when the disk is full half-way. */
 static void a_merge_that_fails_adds_nothing(void **state) {
     (void)state;
@@ -625,6 +689,7 @@ int main(void) {
         cmocka_unit_test(a_full_disk_is_told),
         cmocka_unit_test(killing_loses_no_finished_run),
         cmocka_unit_test(writers_at_once_lose_nothing),
+        cmocka_unit_test(a_stale_journal_leaves_whole_runs),
         cmocka_unit_test(a_merge_that_fails_adds_nothing),
     };
     return cmocka_run_group_tests_name("store under faults", tests, NULL, remove_workplace);

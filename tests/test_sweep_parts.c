@@ -331,6 +331,43 @@ static void what_is_killed_publishes_nothing(void **state) {
     merge_says(4, "killed", "killed.db", "0 of 1 shards merged");
 }
 
+/* ---- Runs that are paused ---------------------------------------------------------------------------------------- */
+
+static int exit_of(const char *const *words) {
+    told answer = tell_to(STDOUT_KEPT, words);
+    const int code = answer.code;
+    if (code != 0 && code != 4) fail_msg("exit %d: %s", code, answer.err);
+    forget(&answer);
+    return code;
+}
+
+/* A run of some seconds, at once and in parts of one; how many these are is the machine's matter. */
+static void a_long_run_goes_on(void **state) {
+    (void)state;
+    static const char *const queries[] = {
+        "SELECT count(*) FROM run WHERE state = 'ok'", "SELECT count(*) FROM metric WHERE name <> 'pauses'",
+        "SELECT CAST(1e12 * value AS INTEGER) FROM metric WHERE name = 'kinetic_energy_left'",
+        "SELECT CAST(1e12 * sum(value) AS INTEGER) FROM series_point WHERE name = 'height_of_centre'"};
+    const char *parts = strdup(in_workplace("parts")), *db = strdup(in_workplace("parts.db"));
+    int code, times = 1;
+    write_text("long.yaml",
+               "runs:\n  - {name: goo, case: goo_drop, method: xpbi, precision: f32, threads: 1,\n"
+               "     set: [particles=400, dt=1e-4, duration=0.2]}\n");
+    free(sweep(0, "at-once", WORDS("plan", in_workplace("long.yaml"), "-q")));
+    free(sweep(0, "parts", WORDS("plan", in_workplace("long.yaml"), "-q")));
+    free(sweep(0, "at-once", WORDS("submit", "--engine", "local", "-q", "--db", in_workplace("at-once.db"))));
+    code = exit_of(WORDS("sweep", "submit", "--engine", "local", "--pause", "1", "-q", "--db", db, "--dir", parts));
+    for (; code == 4 && times < 200; times++) code = exit_of(WORDS("sweep", "resume", "-q", "--dir", parts));
+    print_message("    %d parts\n", times);
+    assert_int_equal(code, 0);
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+        assert_int_equal(count_in("at-once.db", queries[i]), count_in("parts.db", queries[i]));
+    assert_int_equal(count_in("parts.db", queries[0]), 1);
+    free((char *)(uintptr_t)parts);
+    free((char *)(uintptr_t)db);
+    sweep_says(2, "parts", WORDS("status", "--pause", "3"), "--pause is not valid with sweep status");
+}
+
 /* A shard is hidden while the task runs a second time: what two tasks that overlap leave behind. */
 static char *run_twice(const char *dir, int number) {
     char *first = shard_file(dir, number), hidden[PATH_MAX], text[12];
@@ -565,6 +602,7 @@ int main(void) {
         cmocka_unit_test(slurm_packed_and_throttled),
         cmocka_unit_test(slurm_refuses_or_is_not_there),
         cmocka_unit_test(what_is_killed_publishes_nothing),
+        cmocka_unit_test(a_long_run_goes_on),
         cmocka_unit_test(twins_count_once),
         cmocka_unit_test(bad_files_are_named_and_left_aside),
         cmocka_unit_test(names_that_job_scripts_cannot_hold_are_refused),

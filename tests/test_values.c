@@ -155,6 +155,20 @@ static void test_resolve(void **unused) {
     pbd_status status = pbd_resolve(c, m, &bad, 1, &of_case, &of_method);
     assert_int_equal(status.code, PBD_BAD_INPUT);
     assert_non_null(strstr(status.text, "did you mean 'iterations'"));
+    check_ok(pbd_find_case("implicit_step", &c));
+    check_ok(pbd_find_method("vbd", &entry));
+    m = entry->by_precision[PBD_PRECISION_F32];
+    pbd_setting same[] = {{"dt", "step"}, {"step", "0.0125"}, {"dt", "0.5"}};
+    check_ok(pbd_resolve(c, m, same, 2, &of_case, &of_method));
+    assert_true(pbd_real(&of_method, "dt") == 0.0125); /* what the case's number is, wherever it is set */
+    pbd_values_free(&of_case), pbd_values_free(&of_method);
+    check_ok(pbd_resolve(c, m, same, 3, &of_case, &of_method));
+    assert_true(pbd_real(&of_method, "dt") == 0.5);
+    pbd_values_free(&of_case), pbd_values_free(&of_method);
+    pbd_setting other = {"dt", "density"}; /* another unit */
+    status = pbd_resolve(c, m, &other, 1, &of_case, &of_method);
+    assert_int_equal(status.code, PBD_BAD_INPUT);
+    assert_non_null(strstr(status.text, "dt='density' is not a number"));
     bad.key = "young"; /* far from any name, but in what one says of itself */
     status = pbd_resolve(c, m, &bad, 1, &of_case, &of_method);
     assert_int_equal(status.code, PBD_BAD_INPUT);

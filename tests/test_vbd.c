@@ -230,6 +230,31 @@ static void test_descent(void **unused) {
         }
 }
 
+/* A stiff bar that is strained at its clamp: a combination is judged by all of G, elements at held corners too. */
+static void test_descent_at_a_clamp(void **unused) {
+    (void)unused;
+    static const char *const laws[] = {"macklin_neo_hookean", "stvk"};
+    for (int law = 0; law < 2; law++) {
+        pbd_scene scene;
+        make_cubes(&scene, (const int[3]){12, 2, 2}, 1e7);
+        scene.material->law = laws[law];
+        scene.loads.gravity[2] = -9.81;
+        double *y = inertial(&scene, 0.03), before = INFINITY, rise = 0;
+        for (int k = 1; k <= 60; k++) {
+            char text[60];
+            snprintf(text, sizeof text, "iterations=%d guess=previous acceleration=anderson", k);
+            double *x = march("vbd", PBD_PRECISION_F64, 1, &scene, text, 0.03, 1);
+            const double g = step_function(&scene, y, 0.03, x);
+            rise = fmax(rise, (g - before) / fabs(g));
+            before = g;
+            free(x);
+        }
+        check_near("at a clamp: largest relative rise of G", fmax(rise, 0), 0, 1e-13);
+        free(y);
+        pbd_scene_free(&scene);
+    }
+}
+
 /* ---- Rest, free fall, momentum ----------------------------------------------------------------------------------- */
 
 /* A body that starts in its equilibrium stays there, however few the sweeps; but not with guess=inertia. */
@@ -434,12 +459,14 @@ static void test_acceleration_is_faster(void **unused) {
 
 /* ---- What all solvers of elements share -------------------------------------------------------------------------- */
 
+/* Accelerated ones end before they have converged: where a combination changes G by rounding alone, either answer to
+ * whether it is taken is right, and backends differ by 1e-12 m. */
 static const char *const variants[] = {"iterations=4",
                                        "iterations=4 order=symmetric",
                                        "iterations=4 stiffness_damping=1e-3",
                                        "iterations=4 damping_form=block stiffness_damping=1e-3",
-                                       "iterations=8 acceleration=anderson",
-                                       "iterations=8 acceleration=chebyshev"};
+                                       "iterations=3 acceleration=anderson",
+                                       "iterations=4 acceleration=chebyshev"};
 enum { VARIANTS = sizeof variants / sizeof *variants };
 static const pbd_material matters[] = {{.E = 1e4, .nu = 0.3, .density = 100, .law = "macklin_neo_hookean"},
                                        {.E = 1e4, .nu = 0.3, .density = 100, .law = "neo_hookean"}};
@@ -501,6 +528,7 @@ int main(void) {
         cmocka_unit_test(test_minimum_of_a_step),
         cmocka_unit_test(test_minimum_is_that_of_finite_elements),
         cmocka_unit_test(test_descent),
+        cmocka_unit_test(test_descent_at_a_clamp),
         cmocka_unit_test(test_rest_is_a_fixed_point),
         cmocka_unit_test(test_momentum_by_sweeps),
         cmocka_unit_test(test_damping_in_free_fall),

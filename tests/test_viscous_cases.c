@@ -43,6 +43,27 @@ static void test_thread(void **state) {
     close_case(&t);
 }
 
+/* A nozzle of which each particle comes down at 2 m/s, and is free where its foot was at the start. */
+static void test_poured_thread(void **state) {
+    (void)state;
+    trial t;
+    open_case(&t, "goo_thread", "spacing=0.004 jitter=0 drop=0.03 speed=2 pour=on duration=0.2");
+    const pbd_particles *p = &t.scene.particles;
+    double worst = 0;
+    assert_int_equal(p->fixed, p->count);
+    for (size_t k = 0; k < p->fixed; k++) {
+        const double mouth = p->positions[3 * p->fixed_particle[k] + 2] - 2 * t.scene.pour.until[k];
+        worst = fmax(worst, fabs(mouth - 0.03));
+    }
+    check_near("heights where they are let go, m", worst, 0, 1e-15);
+    check_near("speed", t.scene.pour.velocity[2], -2, 0);
+    assert_int_equal(t.setup.warnings, 0); /* all of 0.3 m is out after 0.15 s */
+    close_case(&t);
+    open_case(&t, "goo_thread", "spacing=0.004 jitter=0 drop=0.03 speed=2 pour=on duration=0.1");
+    assert_string_equal(t.setup.warning[0].name, "still_pouring");
+    close_case(&t);
+}
+
 /* ---- The hand ---------------------------------------------------------------------------------------------------- */
 
 static void test_hand(void **state) {
@@ -131,6 +152,7 @@ static void test_refusals(void **state) {
     (void)state;
     static const char *const bad[][3] = {{"goo_thread", "slenderness=0.5", "slenderness"},
                                          {"goo_thread", "diameter=0", "diameter"},
+                                         {"goo_thread", "pour=on speed=0", "pours nothing"},
                                          {"hand_in_fluid", "dip=0.05", "through the floor"},
                                          {"hand_in_fluid", "hand=0.2", "does not fit"},
                                          {"affine_flow", "rate=0", "rate"},
@@ -139,7 +161,8 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread), cmocka_unit_test(test_hand),
-                                       cmocka_unit_test(test_cube), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread), cmocka_unit_test(test_poured_thread),
+                                       cmocka_unit_test(test_hand), cmocka_unit_test(test_cube),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests_name("viscous_cases", tests, NULL, NULL);
 }

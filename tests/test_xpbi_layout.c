@@ -85,6 +85,8 @@ static void check_layout(int period, bool far) {
     check_ok(pbd_exec_create(PBD_CPU, 1, &exec));
     check_ok(xpbi_layout_create(&l, exec, c->n, reach, period));
     l.slices.entries = XPBI_ENTRIES;
+    real *columns = calloc(4 * (c->n + PBD_BATCH), sizeof *columns);
+    grid_lend(&l.search, columns);
     check_ok(grid_build(&l.search, c->row, NULL));
     uint32_t *at = malloc(c->n * sizeof *at), *by = malloc((c->n + XPBI_LANES) * sizeof *by);
     real *sorted = calloc(4 * c->n, sizeof *sorted);
@@ -109,6 +111,7 @@ static void check_layout(int period, bool far) {
     free(at);
     free(by);
     free(sorted);
+    free(columns);
     free(seen);
     free(c);
     xpbi_layout_free(&l);

@@ -2,10 +2,6 @@
  */
 #include "tests/xpbi_scenes.h"
 
-static const char *const plain = PAPERS "xsph=0 position_correction=off";
-
-static void words_with(const char *more, char out[400]) { snprintf(out, 400, "%s %s", plain, more); }
-
 /* ---- Limits ------------------------------------------------------------------------------------------------------ */
 
 /* sum V^0 psi, J. */
@@ -58,7 +54,7 @@ static void test_implicit_euler(void **unused) {
         char words[400];
         make_lattice(&scene, (const size_t[]){4, 3, 3}, 0.1, 0.3);
         set_noise_velocities(&scene, 1);
-        words_with(variant[i].words, words);
+        plain_with(variant[i].words, words);
         double *v = velocities_after(&scene, words, 0.01, 1);
         check_near(words, euler_error(&scene, v, 0.01), 0, variant[i].limit);
         free(v);
@@ -77,7 +73,7 @@ static void test_residual_goes_to_zero(void **unused) {
         make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.1, 0.3);
         set_noise_velocities(&scene, 0.2);
         snprintf(more, sizeof more, "residual=first iterations=1000 tolerance=1e-8 %s", variants[i]);
-        words_with(more, words);
+        plain_with(more, words);
         solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, words);
         pbd_residual left = {.first = -1};
         s.method->watch(s.state, &left);

@@ -8,6 +8,13 @@ LOADS=quiet sh "${PBDBENCH_ROOT:?}/tools/timing-experiment" -n 1 -m 12 -o "$fold
 [ "$(wc -l <"$folder/out.csv")" -eq 3 ] || { echo "not a line for each experiment"; exit 1; }
 awk -F , 'NR > 1 && ($3 != 1 || $4 + $5 + $6 != 1) { print "not one result: " $0; exit 1 }' "$folder/out.csv"
 
+# It goes on where the file ends, and adds up its lines; lines of another program do not count.
+awk -F , -v OFS=, 'NR > 1 { $11 = "0000000" } 1' "$folder/out.csv" >"$folder/other.csv"
+sum() { sh "$PBDBENCH_ROOT/tools/timing-experiment" -s -o "$1" | awk -F , '$1 == "compare" { print $3 }'; }
+[ -z "$(sum "$folder/other.csv")" ] || { echo "a line of another program counts"; exit 1; }
+LOADS=quiet sh "$PBDBENCH_ROOT/tools/timing-experiment" -n 2 -m 12 -o "$folder/out.csv" compare
+[ "$(sum "$folder/out.csv")" = 2 ] || { echo "a second piece does not make two"; exit 1; }
+
 sh "$PBDBENCH_ROOT/tools/timing-factors" -n 24 -o "$folder/factors.csv" quiet
 awk -F , 'NR > 1 && ($4 != 24 || !($5 >= 0)) { print "not a factor: " $0; exit 1 } END { if (NR != 11) exit 1 }' "$folder/factors.csv"
 

@@ -9,6 +9,10 @@
 
 /* The paper's kernels, where elastic matter has others by default. */
 #define PAPERS "kernel=current hourglass_control=0 "
+/* And no smoothing, so that formulas are of the constraints alone. */
+#define PAPERS_PLAIN PAPERS "xsph=0 position_correction=off"
+
+UNUSED static void plain_with(const char *more, char out[400]) { snprintf(out, 400, "%s %s", PAPERS_PLAIN, more); }
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */
 

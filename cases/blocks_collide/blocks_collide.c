@@ -116,7 +116,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     double speeds[2];
     PBD_TRY(body_positions(scene, method, state, &x));
     const double gap = gap_between(scene, x) / scene->particles.spacing;
-    pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, recorder);
+    pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, NULL, recorder);
     PBD_TRY(status);
     pbd_series(recorder, "gap", "value", "1", &gap, 1, 1);
     status = mean_speeds(scene, method, state, speeds);

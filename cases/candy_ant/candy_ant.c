@@ -23,7 +23,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     body_shape_make(BODY_ANT, &s);
     shapes_place(&s, pbd_real(values, "size"), nowhere);
     const solid body = shapes_solid(&s);
-    return granular_drop_build(values, &body, pbd_real(values, "size"), setup);
+    return granular_drop_build(values, &body, pbd_real(values, "size"), false, setup);
 }
 
 /* Pictures at the start and after each of VIEWS parts of the time: view_0, view_1, ... */

@@ -37,11 +37,11 @@ static const double CREST = 0.3, SLOPE = 1.2, WIDTH = 1.2, RESERVOIR = 1.5, NOTC
 static const double WATER_RADIUS = 0.25; /* of contact with walls, in spacings */
 
 typedef struct breach_detail {
+    double *exchange; /* sand x 3, N s: at the last look */
     liquid_watch watch;
     double height, notch, level;                 /* m */
     double gap;                                  /* m: between sand and water at the start */
     size_t sand;                                 /* particles: they come first; the others are water */
-    double *exchange;                            /* sand x 3, N s: at the last look */
     double by_depth[BINS], sand_by_depth[BINS];  /* sums over the looks: impulses, N s; particles */
     double compressed, most_compressed, deepest; /* of water, at the last look, at most; m in a wall, at most */
     double water_across, sand_across;            /* shares beyond the dam's far foot, now */
@@ -172,6 +172,13 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
 }
 
 static void free_detail(void *detail) { free(((breach_detail *)detail)->exchange); }
+
+static pbd_status keep_exchange(void *detail, FILE *file, bool writes) {
+    breach_detail *d = detail;
+    const size_t count = 3 * d->sand, size = sizeof *d->exchange;
+    const size_t kept = writes ? fwrite(d->exchange, size, count, file) : fread(d->exchange, size, count, file);
+    return kept == count ? pbd_ok() : pbd_error(PBD_FAILED, "dam_breach cannot keep its %zu impulses", count);
+}
 
 /* ---- How full space is ------------------------------------------------------------------------------------------- */
 
@@ -395,6 +402,8 @@ const pbd_case pbd_case_dam_breach = {
     .shared = flow_params,
     .presets = "flow=drucker_prager",
     .detail_bytes = sizeof(breach_detail),
+    .numbers = sizeof(breach_detail) - offsetof(breach_detail, watch),
+    .keep = keep_exchange,
     .build = build,
     .measure = measure,
     .observe = observe,

@@ -105,7 +105,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     front /= detail->width;
     compare(detail, T, front);
     pbd_series(recorder, "front", "T", "1", &T, 1, 1);
-    pbd_series(recorder, "front", "Z", "1", &front, 1, 1);
+    pbd_series(recorder, "front", "front", "1", &front, 1, 1);
     return pbd_ok();
 }
 

@@ -93,7 +93,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t under = 0;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, recorder);
+    const pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, NULL, recorder);
     for (size_t i = 0; i < scene->particles.count; i++) under += x[3 * i + 2] < detail->under;
     detail->pressed = (double)under / (double)scene->particles.count;
     PBD_TRY(status);

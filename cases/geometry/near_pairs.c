@@ -1,51 +1,16 @@
 #include "cases/geometry/near_pairs.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "cases/geometry/near_places.h"
 #include "harness/exec/arena.h"
 
 /* ---- Pairs ------------------------------------------------------------------------------------------------------- */
 
-/* A particle and the cell, as wide as the reach, that it is in. In the order of cells, those of three cells side by
- * side lie side by side. */
-typedef struct place {
-    int32_t z, y, x;
-    uint32_t particle;
-} place;
-
-static int compare_cells(const place *a, const place *b) {
-    if (a->z != b->z) return a->z < b->z ? -1 : 1;
-    if (a->y != b->y) return a->y < b->y ? -1 : 1;
-    return (a->x > b->x) - (a->x < b->x);
-}
-
-static int by_cell(const void *a, const void *b) {
-    const place *p = a, *q = b;
-    const int order = compare_cells(p, q);
-    return order != 0 ? order : (p->particle > q->particle) - (p->particle < q->particle);
-}
-
-/* Those that are somewhere. */
-static size_t make_places(const double *x, size_t particles, double reach, place *out) {
-    size_t count = 0;
-    for (size_t i = 0; i < particles; i++) {
-        double cell[3];
-        bool somewhere = true;
-        for (size_t d = 0; d < 3; d++) {
-            cell[d] = floor(x[3 * i + d] / reach);
-            somewhere = somewhere && fabs(cell[d]) < 1e9;
-        }
-        if (somewhere) out[count++] = (place){(int32_t)cell[2], (int32_t)cell[1], (int32_t)cell[0], (uint32_t)i};
-    }
-    qsort(out, count, sizeof *out, by_cell);
-    return count;
-}
-
 typedef struct visiting {
-    const place *at;
-    const double *x;      /* count x 3, in the order of `at` */
+    const near_places *at;
     double square;        /* of the reach */
     const size_t *chosen; /* by place, and one more: how many before it are; NULL: all pairs are wanted */
     near_pair_visit *visit;
@@ -55,38 +20,38 @@ typedef struct visiting {
 static bool any_chosen(const visiting *v, size_t begin, size_t end) { return v->chosen[end] > v->chosen[begin]; }
 
 static void visit_range(const visiting *v, size_t p, size_t begin, size_t end) {
-    const double *own = v->x + 3 * p;
+    const double *x = v->at->x[0], *y = v->at->x[1], *z = v->at->x[2];
     const bool every = !v->chosen || any_chosen(v, p, p + 1);
     if (!every && !any_chosen(v, begin, end)) return;
     for (size_t q = begin; q < end; q++) {
         if (!every && !any_chosen(v, q, q + 1)) continue;
-        const double *other = v->x + 3 * q, dx = other[0] - own[0], dy = other[1] - own[1], dz = other[2] - own[2];
+        const double dx = x[q] - x[p], dy = y[q] - y[p], dz = z[q] - z[p];
         const double square = dx * dx + dy * dy + dz * dz;
         if (!(square < v->square)) continue;
-        const uint32_t a = v->at[p].particle, b = v->at[q].particle;
+        const uint32_t a = v->at->particle[p], b = v->at->particle[q];
         v->visit(v->to, a > b ? a : b, a > b ? b : a, square);
     }
 }
 
 /* Of two cells the earlier looks into the later: the next of its own row, and three cells in each of four rows. Cells
  * are gone through in order, so the place where each row begins only ever moves on. */
-static void visit_all(const visiting *v, size_t count) {
+static void visit_all(const visiting *v) {
     static const int32_t row[5][2] = {{0, 0}, {0, 1}, {1, -1}, {1, 0}, {1, 1}};
+    const near_places *at = v->at;
     size_t begin[5] = {0};
-    for (size_t first = 0, last; first < count; first = last) {
-        const place own = v->at[first];
+    for (size_t c = 0; c < at->cells; c++) {
+        const near_cell own = at->cell[c];
+        const size_t last = at->first[c + 1];
         size_t end[5];
-        for (last = first; last < count && compare_cells(&v->at[last], &own) == 0; last++) {
-        }
         for (int k = 0; k < 5; k++) {
-            const place low = {own.z + row[k][0], own.y + row[k][1], own.x + (k ? -1 : 1), 0};
-            const place high = {low.z, low.y, own.x + 1, 0};
-            while (begin[k] < count && compare_cells(&v->at[begin[k]], &low) < 0) begin[k]++;
-            for (end[k] = begin[k]; end[k] < count && compare_cells(&v->at[end[k]], &high) <= 0;) end[k]++;
+            const near_cell low = {own.z + row[k][0], own.y + row[k][1], own.x + (k ? -1 : 1)};
+            const near_cell high = {low.z, low.y, own.x + 1};
+            while (begin[k] < at->cells && near_cell_order(at->cell[begin[k]], low) < 0) begin[k]++;
+            for (end[k] = begin[k]; end[k] < at->cells && near_cell_order(at->cell[end[k]], high) <= 0;) end[k]++;
         }
-        for (size_t p = first; p < last; p++) {
+        for (size_t p = at->first[c]; p < last; p++) {
             visit_range(v, p, p + 1, last);
-            for (int k = 0; k < 5; k++) visit_range(v, p, begin[k], end[k]);
+            for (int k = 0; k < 5; k++) visit_range(v, p, at->first[begin[k]], at->first[end[k]]);
         }
     }
 }
@@ -94,18 +59,13 @@ static void visit_all(const visiting *v, size_t count) {
 pbd_status near_pairs_visit_chosen(const double *x, size_t particles, const bool *chosen, double reach,
                                    near_pair_visit *visit, void *to) {
     pbd_arena a PBD_ARENA;
-    place *at = pbd_new(&a, place, particles);
-    double *sorted = pbd_new(&a, double, 3 * particles);
-    size_t *before = pbd_new(&a, size_t, particles + 1);
+    near_places at PBD_CLEANUP(near_places_free) = {0};
+    PBD_TRY(near_places_make(x, particles, reach, &at));
+    size_t *before = chosen ? pbd_new(&a, size_t, at.count + 1) : NULL;
     PBD_TRY(pbd_arena_check(&a));
-    const size_t count = make_places(x, particles, reach, at);
-    for (size_t p = 0; p < count; p++) {
-        const size_t i = at[p].particle;
-        memcpy(sorted + 3 * p, x + 3 * i, 3 * sizeof *sorted);
-        before[p + 1] = before[p] + (chosen && chosen[i]);
-    }
-    const visiting v = {at, sorted, reach * reach, chosen ? before : NULL, visit, to};
-    visit_all(&v, count);
+    for (size_t p = 0; p < at.count && chosen; p++) before[p + 1] = before[p] + chosen[at.particle[p]];
+    const visiting v = {&at, reach * reach, before, visit, to};
+    visit_all(&v);
     return pbd_ok();
 }
 
@@ -168,6 +128,31 @@ uint32_t near_pairs_root(uint32_t *parent, uint32_t p) {
 void near_pairs_join(uint32_t *parent, size_t i, size_t j) {
     const uint32_t a = near_pairs_root(parent, (uint32_t)i), b = near_pairs_root(parent, (uint32_t)j);
     parent[a > b ? a : b] = a > b ? b : a;
+}
+
+/* A parent is only ever replaced by a lower one of its set, so that a lost update loses a short cut alone. */
+uint32_t near_pairs_root_at_once(_Atomic uint32_t *parent, uint32_t p) {
+    for (;;) {
+        uint32_t next = atomic_load_explicit(&parent[p], memory_order_relaxed);
+        if (next == p) return p;
+        const uint32_t after = atomic_load_explicit(&parent[next], memory_order_relaxed);
+        if (after == next) return next;
+        atomic_compare_exchange_weak_explicit(&parent[p], &next, after, memory_order_relaxed, memory_order_relaxed);
+        p = after;
+    }
+}
+
+/* A root alone gets a new parent, the lower root; where another thread was first, again from there. */
+void near_pairs_join_at_once(_Atomic uint32_t *parent, uint32_t i, uint32_t j) {
+    for (;;) {
+        const uint32_t a = near_pairs_root_at_once(parent, i), b = near_pairs_root_at_once(parent, j);
+        uint32_t high = a > b ? a : b;
+        if (a == b) return;
+        if (atomic_compare_exchange_strong_explicit(&parent[high], &high, a > b ? b : a, memory_order_relaxed,
+                                                    memory_order_relaxed))
+            return;
+        i = a, j = b;
+    }
 }
 
 size_t near_pairs_pieces(const near_pairs *p, size_t particles, uint32_t *piece, size_t *size) {

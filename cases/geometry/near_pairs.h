@@ -34,5 +34,8 @@ size_t near_pairs_pieces(const near_pairs *p, size_t particles, uint32_t *piece,
 /* Sets by hand: parent[p] = p at first, joined pair by pair; the root of a set is its lowest particle. */
 uint32_t near_pairs_root(uint32_t *parent, uint32_t p);
 void near_pairs_join(uint32_t *parent, size_t i, size_t j);
+/* The same by several threads at once: when all are done, sets and roots are those of any order. */
+uint32_t near_pairs_root_at_once(_Atomic uint32_t *parent, uint32_t p);
+void near_pairs_join_at_once(_Atomic uint32_t *parent, uint32_t i, uint32_t j);
 
 #endif

@@ -13,6 +13,7 @@ static const pbd_param params[] = {
     PBD_PARTICLE_MATERIAL_PARAMS("5e5", "0.3", "400", "hencky"),
     PBD_GRANULAR_FLOOR_PARAMS("0.6"),
     PBD_DROP_PARAMS("0.02", "2", "0.4"),
+    {"confined", "", PBD_CHOICE, "off", 0, 0, 0, particle_on_off, "by four smooth walls: a cube is strained along z"},
     {0}};
 
 static pbd_status build(const pbd_values *values, pbd_setup *setup) {
@@ -31,7 +32,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
             shapes_cylinder(&s, foot, head, half);
     }
     const solid body = shapes_solid(&s);
-    return granular_drop_build(values, &body, size, setup);
+    return granular_drop_build(values, &body, size, pbd_choice(values, "confined") == 1, setup);
 }
 
 const pbd_case pbd_case_goo_drop = {

@@ -1,5 +1,8 @@
-/* A thread of goo falls foot first to the floor: does it coil, how high do the coils stand, and how much of its strain
- * would it give back?
+/* A thread of goo falls foot first to the floor, or is poured: does it coil, how high do the coils stand, and how much
+ * of its strain would it give back?
+ *
+ * pour=on: the thread stands in a nozzle, whose mouth is where its foot is at the start. What is in the nozzle moves
+ * down at an even speed and is let go in the mouth.
  *
  * The thread is followed by slabs of half a diameter, cut across it where it is at rest: their middles are its centre
  * line, and how far their matter has spread from it says how much like a fluid it behaved. */
@@ -16,8 +19,10 @@
 static const pbd_param params[] = {
     {"diameter", "m", PBD_REAL, "0.02", 0, 1e6, PBD_OPEN_MIN, NULL, "of the thread"},
     {"slenderness", "", PBD_REAL, "15", 1, 1000, 0, NULL, "length over diameter"},
-    {"drop", "m", PBD_REAL, "0.01", 0, 1e6, 0, NULL, "from its foot to the floor"},
-    {"speed", "m/s", PBD_REAL, "1", 0, 1e6, 0, NULL, "at the start, downwards"},
+    {"drop", "m", PBD_REAL, "0.01", 0, 1e6, 0, NULL, "from its foot, or the nozzle, to the floor"},
+    {"speed", "m/s", PBD_REAL, "1", 0, 1e6, 0, NULL, "at the start, or in the nozzle, downwards"},
+    {"pour", "", PBD_CHOICE, "off", 0, 0, 0, particle_on_off,
+     "the thread comes out of a nozzle evenly; off: it falls as one"},
     {"jitter", "", PBD_REAL, "0.05", 0, 0.4, 0, NULL,
      "largest random offset of each along each axis, in spacings: a symmetric thread has no direction to buckle in"},
     PBD_SEEDED_SAMPLING_PARAMS("1500", "sampling=poisson or jitter>0"),
@@ -81,6 +86,29 @@ static pbd_status set_speed(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
+/* Held until it has come down to the mouth. */
+static pbd_status pour(const pbd_values *values, const thread_detail *detail, pbd_setup *setup) {
+    const double speed = pbd_real(values, "speed"), length = detail->diameter * pbd_real(values, "slenderness");
+    pbd_scene *scene = &setup->scene;
+    pbd_particles *p = &scene->particles;
+    if (!(speed > 0)) return pbd_error(PBD_BAD_INPUT, "pour=on at speed=0 m/s pours nothing: set speed above 0");
+    PBD_TRY_NEW(p->fixed_particle, p->count);
+    PBD_TRY_NEW(scene->pour.until, p->count);
+    for (size_t i = 0; i < p->count; i++) {
+        const double up = p->positions[3 * i + 2] - detail->foot;
+        if (!(up > 0)) continue;
+        scene->pour.until[p->fixed] = up / speed;
+        p->fixed_particle[p->fixed++] = (uint32_t)i;
+    }
+    scene->pour.velocity[2] = -speed;
+    if (length > speed * scene->duration)
+        pbd_setup_warn(
+            setup, "still_pouring",
+            "the thread is out of the nozzle after %.3g s, the run ends after %.3g: heights are the nozzle's",
+            length / speed, scene->duration);
+    return pbd_ok();
+}
+
 static pbd_status make_thread(const pbd_values *values, thread_detail *detail, pbd_scene *scene) {
     const double length = detail->diameter * pbd_real(values, "slenderness");
     const double low[3] = {0, 0, 0}, high[3] = {0, 0, length};
@@ -108,6 +136,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     setup->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(make_thread(values, detail, scene));
     PBD_TRY(set_speed(values, scene));
+    if (pbd_choice(values, "pour")) PBD_TRY(pour(values, detail, setup));
     PBD_TRY(make_slabs(detail, scene, scene->particles.positions, &list));
     detail->start_square = mean_square(detail, list);
     PBD_TRY(particle_open_colliders(scene, 1));
@@ -122,10 +151,11 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     const pbd_scene *scene = &setup->scene;
     thread_detail *detail = setup->detail;
     heap now;
+    pieces parts PBD_CLEANUP(granular_free_pieces) = {0};
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, recorder));
-    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &now));
+    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, &parts, recorder));
+    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &parts, &now));
     const double reach = now.reach_99 / detail->diameter;
     if (isfinite(reach)) pbd_series(recorder, "reach", "value", "1", &reach, 1, 1);
     return pbd_ok();
@@ -198,7 +228,7 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     double strain;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &now));
+    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, NULL, &now));
     PBD_TRY(make_slabs(detail, scene, x, &list));
     particle_record_sampling(&detail->particles, 1, recorder);
     granular_record(&detail->watch, scene, recorder);
@@ -212,7 +242,7 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
 
 const pbd_case pbd_case_goo_thread = {
     .name = "goo_thread",
-    .summary = "a thread of goo falls to the floor: coiling or merging",
+    .summary = "a thread of goo falls to the floor, or is poured: coiling or merging",
     .source = "yu2024 Figure 10",
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,

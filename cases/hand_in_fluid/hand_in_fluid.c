@@ -118,7 +118,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     hand_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, recorder);
+    const pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, NULL, recorder);
     detail->deepest = fmax(detail->deepest, granular_depth_in(scene, WALLS, x, time));
     const double stirred = stirred_share(scene, x);
     PBD_TRY(status);

@@ -260,6 +260,7 @@ const pbd_case pbd_case_heavy_drop = {
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_SAMPLES,
     .params = params,
     .detail_bytes = sizeof(drop_detail),
+    .numbers = sizeof(drop_detail),
     .build = build,
     .measure = measure,
     .observe = observe,

@@ -128,7 +128,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     hourglass_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, recorder));
+    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, NULL, recorder));
     look_at_glass(detail, scene, x, time);
     pbd_series(recorder, "share_below", "value", "1", &detail->below, 1, 1);
     return pbd_ok();
@@ -153,7 +153,7 @@ static pbd_status record_heap(const hourglass_detail *detail, const pbd_scene *s
     heap h;
     if (detail->below < 0.95) return pbd_ok();
     for (size_t i = 0; i < scene->particles.count; i++) x[3 * i + 2] += detail->half[2];
-    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &h));
+    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, NULL, &h));
     for (size_t i = 0; i < scene->particles.count; i++) x[3 * i + 2] -= detail->half[2];
     pbd_metric(recorder, "heap_height", "m", PBD_STATE, h.height);
     if (isfinite(h.angle)) pbd_metric(recorder, "rest_angle", "degrees", PBD_STATE, h.angle);

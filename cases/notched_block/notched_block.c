@@ -45,7 +45,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
                         .volume = 0.5 * size * (size * height - width * cut),
                         .distance = distance,
                         .of = &b};
-    return granular_drop_build(values, &body, size, setup);
+    return granular_drop_build(values, &body, size, false, setup);
 }
 
 const pbd_case pbd_case_notched_block = {

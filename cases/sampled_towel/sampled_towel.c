@@ -224,6 +224,7 @@ const pbd_case pbd_case_sampled_towel = {
     .provides = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .params = params,
     .detail_bytes = sizeof(towel_detail),
+    .numbers = sizeof(towel_detail) - offsetof(towel_detail, size),
     .build = build,
     .measure = measure,
     .observe = observe,

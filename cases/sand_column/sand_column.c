@@ -122,10 +122,11 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     const pbd_scene *scene = &setup->scene;
     column_detail *detail = setup->detail;
     heap now;
+    pieces parts PBD_CLEANUP(granular_free_pieces) = {0};
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, recorder));
-    PBD_TRY(heap_measure(scene, x, detail->form, &now));
+    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, &parts, recorder));
+    PBD_TRY(heap_measure(scene, x, detail->form, &parts, &now));
     const double run_out = now.reach / detail->radius - 1, height = now.height / detail->radius;
     pbd_series(recorder, "run_out", "value", "1", &run_out, 1, 1);
     pbd_series(recorder, "height", "value", "1", &height, 1, 1);
@@ -161,7 +162,7 @@ static pbd_status measure(const pbd_setup *setup, const pbd_method *method, cons
     heap now;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(heap_measure(scene, x, detail->form, &now));
+    PBD_TRY(heap_measure(scene, x, detail->form, NULL, &now));
     particle_record_sampling(&detail->particles, 1, recorder);
     record_heap(detail, &now, recorder);
     granular_record(&detail->watch, scene, recorder);

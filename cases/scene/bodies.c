@@ -126,14 +126,15 @@ static pbd_status check_together(pbd_yaml *tree, const yaml_node_t *node, const 
 
 /* ---- Rotations --------------------------------------------------------------------------------------------------- */
 
+static const scene_key turn_table[] = {
+    {"axis", KEY_VECTOR, offsetof(scene_turn, axis), -1e9, 1e9, 0, "", NULL},
+    {"degrees", KEY_REAL, offsetof(scene_turn, degrees), -1e6, 1e6, 0, "degrees", NULL},
+    {0}};
+
 pbd_status scene_turn_read(pbd_yaml *tree, const yaml_node_t *node, scene_turn *out) {
-    static const scene_key keys[] = {
-        {"axis", KEY_VECTOR, offsetof(scene_turn, axis), -1e9, 1e9, 0, "", NULL},
-        {"degrees", KEY_REAL, offsetof(scene_turn, degrees), -1e6, 1e6, 0, "degrees", NULL},
-        {0}};
     *out = (scene_turn){.axis = {0, 0, 1}};
     if (!node) return pbd_ok();
-    PBD_TRY(keys_read(tree, node, "rotate", keys, out));
+    PBD_TRY(keys_read(tree, node, "rotate", turn_table, out));
     if (!(fabs(out->axis[0]) + fabs(out->axis[1]) + fabs(out->axis[2]) > 0))
         return pbd_yaml_error(tree, node, "rotate: axis must not be 0");
     return pbd_ok();
@@ -547,4 +548,9 @@ pbd_status body_read(pbd_yaml *tree, const yaml_node_t *node, const scene_matter
     PBD_TRY(put_in_place(&keys, &turn, arena, out));
     add_velocities(&keys, out);
     return pbd_ok();
+}
+
+void bodies_schema_write(FILE *out) {
+    keys_write(table, "bodies.", out);
+    keys_write(turn_table, "bodies.rotate.", out);
 }

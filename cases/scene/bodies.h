@@ -42,6 +42,7 @@ typedef struct scene_body {
     char note[240];   /* about its mesh: triangle_mesh_note */
 } scene_body;
 
+void bodies_schema_write(FILE *out); /* its keys: keys_write */
 /* An entry of `bodies`. The arena owns the arrays. */
 pbd_status body_read(pbd_yaml *tree, const yaml_node_t *node, const scene_matters *matters,
                      const scene_defaults *defaults, pbd_arena *arena, scene_body *out);

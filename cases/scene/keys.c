@@ -158,3 +158,20 @@ pbd_status keys_read(pbd_yaml *tree, const yaml_node_t *mapping, const char *wha
     }
     return pbd_ok();
 }
+
+/* ---- As a page --------------------------------------------------------------------------------------------------- */
+
+void keys_write(const scene_key *table, const char *above, FILE *out) {
+    static const char *const kind[] = {
+        [KEY_REAL] = "number",      [KEY_COUNT] = "whole number", [KEY_VECTOR] = "[x, y, z]", [KEY_CHOICE] = "word",
+        [KEY_FLAG] = "true, false", [KEY_TEXT] = "text",          [KEY_NODE] = "word or keys"};
+    for (const scene_key *key = table; key->name; key++) {
+        char range[80] = "";
+        if (key->kind == KEY_REAL || key->kind == KEY_COUNT || key->kind == KEY_VECTOR)
+            pbd_range_text(&(pbd_param){.min = key->min, .max = key->max, .open = key->open}, range, sizeof range);
+        fprintf(out, "| `%s%s` | %s | ", above, key->name, kind[key->kind]);
+        for (size_t i = 0; key->kind == KEY_CHOICE && key->choices[i]; i++)
+            fprintf(out, "%s`%s`", i ? ", " : "", key->choices[i]);
+        fprintf(out, "%s | %s |\n", range, key->unit ? key->unit : "");
+    }
+}

@@ -2,6 +2,8 @@
 #ifndef PBD_SCENE_KEYS_H
 #define PBD_SCENE_KEYS_H
 
+#include <stdio.h>
+
 #include "harness/files/yaml_tree.h"
 
 typedef enum key_kind {
@@ -44,5 +46,8 @@ pbd_status keys_list(pbd_yaml *tree, const yaml_node_t *node, const char *what, 
 const yaml_node_t *keys_item(pbd_yaml *tree, const yaml_node_t *list, size_t index);
 /* The index of `name` among `names`, which end with NULL; else an error with all of them, and the nearest. */
 pbd_status keys_choose(pbd_yaml *tree, const yaml_node_t *at, const char *what, const char *const *names, size_t *out);
+
+/* A row of Markdown for each key: its name after `above`, its kind, range and unit or choices. */
+void keys_write(const scene_key *table, const char *above, FILE *out);
 
 #endif

@@ -86,17 +86,18 @@ typedef struct fibre {
     double direction[3], stiffness;
 } fibre;
 
+static const scene_key fibre_table[] = {
+    {"direction", KEY_VECTOR, offsetof(fibre, direction), -INFINITY, INFINITY, 0, "", NULL},
+    {"stiffness", KEY_REAL, offsetof(fibre, stiffness), 0, 1e15, PBD_OPEN_MIN, "Pa", NULL},
+    {0}};
+
 static pbd_status read_fibres(pbd_yaml *tree, const yaml_node_t *list, pbd_material *m) {
-    static const scene_key table[] = {
-        {"direction", KEY_VECTOR, offsetof(fibre, direction), -INFINITY, INFINITY, 0, "", NULL},
-        {"stiffness", KEY_REAL, offsetof(fibre, stiffness), 0, 1e15, PBD_OPEN_MIN, "Pa", NULL},
-        {0}};
     size_t count;
     PBD_TRY(keys_list(tree, list, "fibres", PBD_MOST_FIBRES, &count));
     for (size_t k = 0; k < count; k++) {
         const yaml_node_t *node = keys_item(tree, list, k);
         fibre f = {0};
-        PBD_TRY(keys_read(tree, node, "a fibre", table, &f));
+        PBD_TRY(keys_read(tree, node, "a fibre", fibre_table, &f));
         if (!(f.stiffness > 0) || !(fabs(f.direction[0]) + fabs(f.direction[1]) + fabs(f.direction[2]) > 0))
             return pbd_yaml_error(tree, node, "a fibre needs a direction that is not 0 and a stiffness");
         memcpy(m->fibre[k], f.direction, sizeof f.direction);
@@ -181,4 +182,20 @@ pbd_status matters_read(pbd_yaml *tree, const yaml_node_t *node, scene_matters *
         out->name[out->count++] = keys_text(key);
     }
     return out->count > 0 ? pbd_ok() : pbd_yaml_error(tree, node, "matters: expected at least one");
+}
+
+void matters_schema_write(FILE *out) {
+    size_t solid = 0;
+    keys_write(solid_keys, "matters.SOLID.", out);
+    keys_write(fibre_table, "matters.SOLID.fibres.", out);
+    while (solid_keys[solid].name) solid++;
+    for (const flow_entry *rule = flow_table; rule->name; rule++) {
+        scene_key all[MOST_SOLID_KEYS];
+        char above[80];
+        add_flow_keys(rule, all);
+        snprintf(above, sizeof above, "matters.%.40s.", rule->name);
+        keys_write(all + solid, above, out);
+    }
+    keys_write(cloth_keys, "matters.CLOTH.", out);
+    keys_write(liquid_keys, "matters.LIQUID.", out);
 }

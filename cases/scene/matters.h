@@ -14,4 +14,7 @@ typedef struct scene_matters {
  * as keys. */
 pbd_status matters_read(pbd_yaml *tree, const yaml_node_t *node, scene_matters *out);
 
+/* Their keys, those of each flow rule among them: keys_write. */
+void matters_schema_write(FILE *out);
+
 #endif

@@ -230,6 +230,13 @@ typedef struct contact_keys {
     double between_bodies, self_distance, friction, layers;
 } contact_keys;
 
+static const scene_key contact_table[] = {
+    {"between_bodies", KEY_FLAG, offsetof(contact_keys, between_bodies), 0, 0, 0, NULL, NULL},
+    {"self_distance", KEY_REAL, offsetof(contact_keys, self_distance), 0, 1e6, 0, "m", NULL},
+    {"friction", KEY_REAL, offsetof(contact_keys, friction), 0, 100, 0, "", NULL},
+    {"layers", KEY_COUNT, offsetof(contact_keys, layers), 1, 3, 0, "", NULL},
+    {0}};
+
 /* Elastic bodies meet by pairs of particles. Matter that flows, liquid, and cloth with anything else meet by their
  * methods' own kernels. */
 static bool meet_by_pairs(const pbd_scene *scene) {
@@ -243,14 +250,8 @@ static bool meet_by_pairs(const pbd_scene *scene) {
 
 static pbd_status set_contact(pbd_yaml *tree, const yaml_node_t *node, const scene_bodies *bodies, double friction,
                               double given, pbd_scene *scene) {
-    static const scene_key keys[] = {
-        {"between_bodies", KEY_FLAG, offsetof(contact_keys, between_bodies), 0, 0, 0, NULL, NULL},
-        {"self_distance", KEY_REAL, offsetof(contact_keys, self_distance), 0, 1e6, 0, "m", NULL},
-        {"friction", KEY_REAL, offsetof(contact_keys, friction), 0, 100, 0, "", NULL},
-        {"layers", KEY_COUNT, offsetof(contact_keys, layers), 1, 3, 0, "", NULL},
-        {0}};
     contact_keys k = {.between_bodies = meet_by_pairs(scene), .friction = friction, .layers = 2};
-    if (node) PBD_TRY(keys_read(tree, node, "contact", keys, &k));
+    if (node) PBD_TRY(keys_read(tree, node, "contact", contact_table, &k));
     const bool pairs = k.between_bodies > 0 || k.self_distance > 0;
     scene->contact.between_bodies = k.between_bodies > 0;
     scene->contact.self_distance = k.self_distance;
@@ -435,3 +436,12 @@ const pbd_case pbd_case_scene = {
     .observe = observe,
     .free_detail = free_detail,
 };
+
+void scene_schema_write(FILE *out) {
+    fputs("| key | value | range or choices | unit |\n| --- | --- | --- | --- |\n", out);
+    keys_write(table, "", out);
+    keys_write(contact_table, "contact.", out);
+    matters_schema_write(out);
+    bodies_schema_write(out);
+    surroundings_schema_write(out);
+}

@@ -2,6 +2,8 @@
 #ifndef PBD_SCENE_SCENE_H
 #define PBD_SCENE_SCENE_H
 
+#include <stdio.h>
+
 #include "cases/case.h"
 
 enum { SCENE_NAME = 48 };
@@ -23,5 +25,9 @@ typedef struct scene_detail {
     double deepest;                     /* m: of a middle beyond a collider, at most */
     bool looked, tells_velocities;
 } scene_detail;
+
+/* The keys of a scene file as rows of a table in Markdown, by the tables that read it; what they mean is in README.md.
+ */
+void scene_schema_write(FILE *out);
 
 #endif

@@ -66,6 +66,7 @@ pbd_status scene_export_check(const pbd_setup *setup) {
     const pbd_cells *cells[POINTS_CELLS];
     list_cells(s, cells);
     if (setup->settle.window > 0) return pbd_error(PBD_BAD_INPUT, UNSAID "motion until rest: it has a duration");
+    if (s->pour.until) return pbd_error(PBD_BAD_INPUT, UNSAID "held particles that move and are let go: pour=on");
     for (size_t k = 0; k < matters_of(s); k++) PBD_TRY(check_matter(s, &s->material[k]));
     if (s->hints.fixing != PBD_FIXED_WEIGHT || s->hints.shared != PBD_SHARED_ONCE)
         return pbd_error(PBD_BAD_INPUT, UNSAID "the choices of rodero2016 for pbd_distance: base, shared");

@@ -196,15 +196,16 @@ pbd_status colliders_read(pbd_yaml *tree, const yaml_node_t *list, double fricti
 
 /* ---- Blades ------------------------------------------------------------------------------------------------------ */
 
+static const scene_key blade_table[] = {
+    {"corner", KEY_VECTOR, offsetof(pbd_blade, corner), -1e9, 1e9, 0, "m", NULL},
+    {"edge_a", KEY_VECTOR, offsetof(pbd_blade, edge[0]), -1e9, 1e9, 0, "m", NULL},
+    {"edge_b", KEY_VECTOR, offsetof(pbd_blade, edge[1]), -1e9, 1e9, 0, "m", NULL},
+    {"velocity", KEY_VECTOR, offsetof(pbd_blade, velocity), -1e9, 1e9, 0, "m/s", NULL},
+    {"begin", KEY_REAL, offsetof(pbd_blade, begin), 0, 1e6, 0, "s", NULL},
+    {"end", KEY_REAL, offsetof(pbd_blade, end), 0, 1e6, PBD_OPEN_MIN, "s", NULL},
+    {0}};
+
 pbd_status blades_read(pbd_yaml *tree, const yaml_node_t *list, pbd_scene *scene) {
-    static const scene_key table[] = {
-        {"corner", KEY_VECTOR, offsetof(pbd_blade, corner), -1e9, 1e9, 0, "m", NULL},
-        {"edge_a", KEY_VECTOR, offsetof(pbd_blade, edge[0]), -1e9, 1e9, 0, "m", NULL},
-        {"edge_b", KEY_VECTOR, offsetof(pbd_blade, edge[1]), -1e9, 1e9, 0, "m", NULL},
-        {"velocity", KEY_VECTOR, offsetof(pbd_blade, velocity), -1e9, 1e9, 0, "m/s", NULL},
-        {"begin", KEY_REAL, offsetof(pbd_blade, begin), 0, 1e6, 0, "s", NULL},
-        {"end", KEY_REAL, offsetof(pbd_blade, end), 0, 1e6, PBD_OPEN_MIN, "s", NULL},
-        {0}};
     size_t count;
     PBD_TRY(keys_list(tree, list, "blades", MOST_BLADES, &count));
     if (count == 0) return pbd_ok();
@@ -213,7 +214,7 @@ pbd_status blades_read(pbd_yaml *tree, const yaml_node_t *list, pbd_scene *scene
         const yaml_node_t *node = keys_item(tree, list, i);
         pbd_blade *blade = &scene->blades.item[i];
         *blade = (pbd_blade){.end = scene->duration};
-        PBD_TRY(keys_read(tree, node, "a blade", table, blade));
+        PBD_TRY(keys_read(tree, node, "a blade", blade_table, blade));
         for (const char *const *key = (const char *const[]){"corner", "edge_a", "edge_b", NULL}; *key; key++)
             if (!keys_find(tree, node, *key)) return pbd_yaml_error(tree, node, "a blade needs %s", *key);
         if (!(blade->begin < blade->end))
@@ -332,4 +333,11 @@ pbd_status loads_read(pbd_yaml *tree, const yaml_node_t *list, const scene_bodie
         add_load(&r, mark, scene);
     }
     return pbd_ok();
+}
+
+void surroundings_schema_write(FILE *out) {
+    keys_write(collider_table, "colliders.", out);
+    keys_write(held_table, "held.", out);
+    keys_write(load_table, "loads.", out);
+    keys_write(blade_table, "blades.", out);
 }

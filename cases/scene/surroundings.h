@@ -16,6 +16,8 @@ pbd_status blades_read(pbd_yaml *tree, const yaml_node_t *list, pbd_scene *scene
 pbd_status held_read(pbd_yaml *tree, const yaml_node_t *list, const scene_bodies *bodies, pbd_scene *scene);
 pbd_status loads_read(pbd_yaml *tree, const yaml_node_t *list, const scene_bodies *bodies, pbd_scene *scene);
 
+void surroundings_schema_write(FILE *out); /* their keys: keys_write */
+
 extern const char *const collider_shapes[]; /* in the order of shapes.def, ends with NULL */
 
 /* A size of a shape: its key, the entry of half[] and what the value is multiplied by. `size` fills all three. */

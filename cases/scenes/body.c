@@ -103,6 +103,11 @@ pbd_status body_positions(const pbd_scene *scene, const pbd_method *method, cons
     return read_rows(scene, method, state, PBD_POSITIONS, out);
 }
 
+pbd_status body_velocities(const pbd_scene *scene, const pbd_method *method, const void *state, double **out) {
+    const pbd_status status = read_rows(scene, method, state, PBD_VELOCITIES, out);
+    return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+}
+
 pbd_status body_motion(const pbd_scene *scene, const pbd_method *method, const void *state, double **x, double **v) {
     PBD_TRY(read_rows(scene, method, state, PBD_POSITIONS, x));
     const pbd_status status = read_rows(scene, method, state, PBD_VELOCITIES, v);

@@ -55,6 +55,9 @@ pbd_status body_motion(const pbd_scene *scene, const pbd_method *method, const v
 /* Positions of the state, to be freed. */
 pbd_status body_positions(const pbd_scene *scene, const pbd_method *method, const void *state, double **out);
 
+/* Velocities of the state, to be freed; NULL when the method tells none. */
+pbd_status body_velocities(const pbd_scene *scene, const pbd_method *method, const void *state, double **out);
+
 /* Numbers in [-1, 1), the same on every machine. */
 double body_noise(uint64_t *seed);
 

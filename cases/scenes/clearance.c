@@ -77,9 +77,11 @@ static void find_deepest(const pbd_scene *scene, const start_wall *w, size_t num
     }
 }
 
-bool *clearance_held(const pbd_scene *scene, pbd_arena *a) {
+bool *clearance_held(const pbd_scene *scene, double time, pbd_arena *a) {
     bool *held = pbd_new(a, bool, scene->particles.count);
-    for (size_t k = 0; held && k < scene->particles.fixed; k++) held[scene->particles.fixed_particle[k]] = true;
+    const double *until = scene->pour.until;
+    for (size_t k = 0; held && k < scene->particles.fixed; k++)
+        held[scene->particles.fixed_particle[k]] = !until || until[k] > time;
     return held;
 }
 
@@ -92,7 +94,7 @@ static pbd_status check_wall(const pbd_scene *scene, size_t number, const bool *
 
 pbd_status clearance_deepest(const pbd_scene *scene, start_overlap *out) {
     pbd_arena a PBD_ARENA;
-    const bool *held = clearance_held(scene, &a);
+    const bool *held = clearance_held(scene, 0, &a);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(colliders_check(scene));
     *out = (start_overlap){.depth = -INFINITY};
@@ -123,7 +125,7 @@ static pbd_status mark_beyond(const pbd_scene *scene, const double *x, double ti
 
 pbd_status clearance_beyond(const pbd_scene *scene, const double *x, double time, beyond_walls *out) {
     pbd_arena a PBD_ARENA;
-    const bool *held = clearance_held(scene, &a);
+    const bool *held = clearance_held(scene, time, &a);
     bool *beyond = pbd_new(&a, bool, scene->particles.count);
     *out = (beyond_walls){.deepest.depth = -INFINITY};
     PBD_TRY(pbd_arena_check(&a));
@@ -175,7 +177,7 @@ static void lift(pbd_scene *scene, double by) {
 pbd_status clearance_keep(pbd_scene *scene, double *share) {
     pbd_arena a PBD_ARENA;
     if (scene->colliders.count == 0 || !(scene->particles.spacing > 0)) return pbd_ok();
-    const bool *held = clearance_held(scene, &a);
+    const bool *held = clearance_held(scene, 0, &a);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(colliders_check(scene));
     for (int floors = 1; floors >= 0; floors--)

@@ -26,8 +26,8 @@ typedef struct beyond_walls {
 /* x: particles x 3, m, at `time`. Sheets have no inside. A non-finite position is not beyond. */
 pbd_status clearance_beyond(const pbd_scene *scene, const double *x, double time, beyond_walls *out);
 
-/* Which particles are held; the arena owns it. NULL without memory. */
-bool *clearance_held(const pbd_scene *scene, pbd_arena *arena);
+/* Which particles are held at `time`, s; the arena owns it. NULL without memory. */
+bool *clearance_held(const pbd_scene *scene, double time, pbd_arena *arena);
 
 /* Where particles start, m: particles x 3. */
 static inline double *clearance_start(const pbd_scene *scene) {

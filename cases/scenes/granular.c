@@ -1,14 +1,17 @@
 #include "cases/scenes/granular.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "cases/geometry/near_pairs.h"
+#include "cases/geometry/near_places.h"
 #include "harness/exec/arena.h"
+#include "harness/exec/team.h"
 
 #define REAL double
+#include "methods/physics/math/log.h"
 #include "methods/physics/math/svd3.h"
-#include "methods/physics/space/sph_kernel.h"
 #include "methods/physics/surface/colliders.h"
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -48,151 +51,42 @@ pbd_status granular_fill_vessel(const pbd_values *values, const solid *body, sam
     return fill(values, body, &plan, &here, particles, scene);
 }
 
-/* ---- How evenly particles lie ------------------------------------------------------------------------------------ */
-
-typedef struct closeness {
-    const double *mass;
-    double support;
-    double *nearest, *density; /* by particle: square of the distance, m^2; kg/m^3 */
-} closeness;
-
-static void note_pair(void *to, size_t i, size_t j, double square) {
-    closeness *c = to;
-    const double w = sph_kernel_at(SPH_WENDLAND_C2, square, c->support).w;
-    c->nearest[i] = fmin(c->nearest[i], square);
-    c->nearest[j] = fmin(c->nearest[j], square);
-    c->density[i] += c->mass[j] * w;
-    c->density[j] += c->mass[i] * w;
-}
-
-static void sum_up(const closeness *c, size_t count, double spacing, evenness *out) {
-    double sum = 0, squares = 0, least = INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        const double distance = sqrt(c->nearest[i]) / spacing;
-        out->density = fmax(out->density, c->density[i]);
-        out->lone += !isfinite(distance);
-        if (!isfinite(distance)) continue;
-        sum += distance;
-        squares += distance * distance;
-        least = fmin(least, distance);
-    }
-    const double with = (double)(count - out->lone);
-    out->mean = sum / with;
-    out->deviation = sqrt(fmax(squares / with - out->mean * out->mean, 0));
-    out->least = with > 0 ? least : NAN;
-}
-
-pbd_status granular_evenness(const pbd_scene *scene, const double *x, evenness *out) {
-    const size_t n = scene->particles.count;
-    pbd_arena a PBD_ARENA;
-    closeness c = {.mass = scene->particles.masses,
-                   .support = 2 * scene->particles.spacing,
-                   .nearest = pbd_new(&a, double, n),
-                   .density = pbd_new(&a, double, n)};
-    *out = (evenness){0};
-    PBD_TRY(pbd_arena_check(&a));
-    const double self = sph_kernel_at(SPH_WENDLAND_C2, 0, c.support).w;
-    for (size_t i = 0; i < n; i++) c.nearest[i] = INFINITY, c.density[i] = scene->particles.masses[i] * self;
-    PBD_TRY(near_pairs_visit(x, n, c.support, note_pair, &c));
-    sum_up(&c, n, scene->particles.spacing, out);
-    return pbd_ok();
-}
-
-typedef struct company {
-    const double *v;
-    double support;
-    double *sum; /* by particle: of w v, and of w */
-} company;
-
-static void add_company(void *to, size_t i, size_t j, double square) {
-    const company *c = to;
-    const double w = sph_kernel_at(SPH_WENDLAND_C2, square, c->support).w;
+void granular_find_box(const pbd_scene *scene, double low[3], double high[3]) {
     for (size_t d = 0; d < 3; d++) {
-        c->sum[4 * i + d] += w * c->v[3 * j + d];
-        c->sum[4 * j + d] += w * c->v[3 * i + d];
+        low[d] = INFINITY;
+        high[d] = -INFINITY;
+        for (size_t i = 0; i < scene->particles.count; i++) {
+            const double radius = scene->contact.radius[i];
+            low[d] = fmin(low[d], scene->particles.positions[3 * i + d] - radius);
+            high[d] = fmax(high[d], scene->particles.positions[3 * i + d] + radius);
+        }
     }
-    c->sum[4 * i + 3] += w;
-    c->sum[4 * j + 3] += w;
 }
 
-pbd_status granular_relative_energy(const pbd_scene *scene, const double *x, const double *v, double *out) {
-    const size_t n = scene->particles.count;
-    pbd_arena a PBD_ARENA;
-    company c = {.v = v, .support = 2 * scene->particles.spacing, .sum = pbd_new(&a, double, 4 * n)};
-    *out = 0;
-    PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(near_pairs_visit(x, n, c.support, add_company, &c));
-    for (size_t i = 0; i < n; i++) {
-        const double *sum = c.sum + 4 * i;
-        for (size_t d = 0; d < 3 && sum[3] > 0; d++)
-            *out += 0.5 * scene->particles.masses[i] * pow(v[3 * i + d] - sum[d] / sum[3], 2);
+void granular_add_walls(const double low[3], const double high[3], pbd_scene *scene) {
+    for (int k = 0; k < GRANULAR_WALLS; k++) {
+        double at[3] = {0, 0, 0}, inward[3] = {0, 0, 0};
+        inward[k / 2] = k % 2 ? -1 : 1;
+        at[k / 2] = k % 2 ? high[k / 2] : low[k / 2];
+        particle_add_plane(scene, at, inward, 0);
     }
-    return pbd_ok();
-}
-
-static void add_density(void *to, size_t i, size_t j, double square) {
-    closeness *c = to;
-    const double w = sph_kernel_at(SPH_WENDLAND_C2, square, c->support).w;
-    c->density[i] += c->mass[j] * w;
-    c->density[j] += c->mass[i] * w;
-}
-
-pbd_status granular_density(const pbd_scene *scene, const double *x, double support, double *out) {
-    const size_t n = scene->particles.count;
-    pbd_arena a PBD_ARENA;
-    closeness c = {.mass = scene->particles.masses, .support = support, .density = pbd_new(&a, double, n)};
-    *out = 0;
-    PBD_TRY(pbd_arena_check(&a));
-    const double self = sph_kernel_at(SPH_WENDLAND_C2, 0, support).w;
-    for (size_t i = 0; i < n; i++) c.density[i] = scene->particles.masses[i] * self;
-    PBD_TRY(near_pairs_visit(x, n, support, add_density, &c));
-    for (size_t i = 0; i < n; i++) *out = fmax(*out, c.density[i]);
-    return pbd_ok();
-}
-
-/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
-
-static void join(void *to, size_t i, size_t j, double square) {
-    (void)square;
-    near_pairs_join(to, i, j);
-}
-
-void granular_free_pieces(pieces *p) {
-    free(p->of);
-    *p = (pieces){0};
-}
-
-static pbd_status count_pieces(size_t count, size_t least, pieces *out) {
-    pbd_arena a PBD_ARENA;
-    uint32_t *size = pbd_new(&a, uint32_t, count);
-    PBD_TRY(pbd_arena_check(&a));
-    for (size_t i = 0; i < count; i++) size[out->of[i] = near_pairs_root(out->of, (uint32_t)i)]++;
-    for (size_t i = 0; i < count; i++) {
-        out->pieces += size[i] >= least && size[i] > 0;
-        out->crumbs += size[i] > 0 && size[i] < least;
-        if (size[i] > out->largest) out->largest = size[i], out->main = (uint32_t)i;
-    }
-    return pbd_ok();
-}
-
-static pbd_status find_pieces(const double *x, size_t count, double link, size_t least, pieces *out) {
-    PBD_TRY_NEW(out->of, count);
-    for (size_t i = 0; i < count; i++) out->of[i] = (uint32_t)i;
-    PBD_TRY(near_pairs_visit(x, count, link, join, out->of));
-    return count_pieces(count, least, out);
-}
-
-pbd_status granular_pieces(const double *x, size_t count, double link, size_t least, pieces *out) {
-    *out = (pieces){0};
-    const pbd_status status = find_pieces(x, count, link, least, out);
-    if (status.code != PBD_OK) granular_free_pieces(out);
-    return status;
 }
 
 /* ---- Heaps ------------------------------------------------------------------------------------------------------- */
 
-static double distance_of(const double *x, size_t i, heap_form form) {
-    return form == HEAP_PLANE ? x[3 * i] : hypot(x[3 * i], x[3 * i + 1]);
+/* Distances of all, on several threads. */
+typedef struct distances {
+    const double *x;
+    heap_form form;
+    double *of; /* by particle, m; infinite where it is not finite */
+} distances;
+
+static void find_distances(void *context, size_t begin, size_t end) {
+    const distances *d = context;
+    for (size_t i = begin; i < end; i++) {
+        const double *x = d->x + 3 * i, distance = d->form == HEAP_PLANE ? x[0] : sqrt(x[0] * x[0] + x[1] * x[1]);
+        d->of[i] = isfinite(distance) ? distance : INFINITY;
+    }
 }
 
 typedef struct at_distance {
@@ -204,22 +98,57 @@ static int by_distance(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* The distance within which this share of all mass lies. */
-static pbd_status reach_of_share(const pbd_scene *scene, const double *x, heap_form form, double share, double *out) {
-    const size_t n = scene->particles.count;
+enum { SHARES = 4096 }; /* bins of distance, of which one is sorted */
+
+/* The bins are equally wide from the nearest to the farthest; what is infinitely far is in the last. */
+typedef struct share_bins {
+    double low, per_width;
+    double mass[SHARES];
+    size_t count[SHARES];
+} share_bins;
+
+static size_t bin_of(const share_bins *b, double distance) {
+    return (size_t)fmin((distance - b->low) * b->per_width, SHARES - 1);
+}
+
+static double fill_bins(share_bins *b, const double *distance, const double *mass, size_t n) {
+    double high = -INFINITY, total = 0;
+    *b = (share_bins){.low = INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        if (distance[i] == INFINITY) continue;
+        b->low = distance[i] < b->low ? distance[i] : b->low;
+        high = distance[i] > high ? distance[i] : high;
+    }
+    b->per_width = high > b->low ? (SHARES - 1) / (high - b->low) : 0;
+    if (!isfinite(b->low)) b->low = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t bin = distance[i] == INFINITY ? SHARES - 1 : bin_of(b, distance[i]);
+        b->mass[bin] += mass[i];
+        b->count[bin]++;
+        total += mass[i];
+    }
+    return total;
+}
+
+/* The distance within which this share of all mass lies: in the bin where the sum passes it, those are sorted. */
+static pbd_status reach_of_share(const double *distance, const double *mass, size_t n, double share, double *out) {
     pbd_arena a PBD_ARENA;
-    at_distance *list = pbd_new(&a, at_distance, n);
-    double total = 0, sum = 0;
+    share_bins *bins = pbd_new(&a, share_bins, 1);
+    PBD_TRY(pbd_arena_check(&a));
+    const double limit = share * fill_bins(bins, distance, mass, n) * (1 - 1e-12);
+    size_t bin = 0, last = 0, count = 0, k = 0;
+    double sum = 0;
+    for (size_t b = 0; b < SHARES; b++) last = bins->count[b] > 0 ? b : last;
+    for (; bin < last && !(bins->count[bin] > 0 && sum + bins->mass[bin] >= limit); bin++) sum += bins->mass[bin];
+    at_distance *list = pbd_new(&a, at_distance, bins->count[bin] + 1);
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < n; i++) {
-        const double distance = distance_of(x, i, form);
-        list[i] = (at_distance){isfinite(distance) ? distance : INFINITY, scene->particles.masses[i]};
-        total += scene->particles.masses[i];
+        const size_t here = distance[i] == INFINITY ? SHARES - 1 : bin_of(bins, distance[i]);
+        if (here == bin) list[count++] = (at_distance){distance[i], mass[i]};
     }
-    qsort(list, n, sizeof *list, by_distance);
-    size_t k = 0;
-    while (k < n && (sum += list[k].mass) < share * total * (1 - 1e-12)) k++;
-    *out = list[k < n ? k : n - 1].distance;
+    qsort(list, count, sizeof *list, by_distance);
+    while (k < count && (sum += list[k].mass) < limit) k++;
+    *out = count > 0 ? list[k < count ? k : count - 1].distance : 0;
     return pbd_ok();
 }
 
@@ -299,20 +228,29 @@ static pbd_status outline(const pbd_scene *scene, const double *x, heap_form for
     return pbd_ok();
 }
 
-pbd_status heap_measure(const pbd_scene *scene, const double *x, heap_form form, heap *out) {
-    pieces parts;
-    *out = (heap){0};
-    PBD_TRY(reach_of_share(scene, x, form, 0.99, &out->reach_99));
-    PBD_TRY(granular_pieces(x, scene->particles.count, 1.8 * scene->particles.spacing, 1, &parts));
-    for (size_t i = 0; i < scene->particles.count; i++) {
-        const double distance = distance_of(x, i, form);
-        if (!isfinite(distance)) continue;
-        out->reach_all = fmax(out->reach_all, distance + 0.5 * scene->particles.spacing);
-        if (parts.of[i] == parts.main) out->reach = fmax(out->reach, distance + 0.5 * scene->particles.spacing);
+static pbd_status measure_heap(const pbd_scene *scene, const double *x, heap_form form, const pieces *parts,
+                               heap *out) {
+    const size_t n = scene->particles.count;
+    const double half = 0.5 * scene->particles.spacing;
+    pbd_arena a PBD_ARENA;
+    distances d = {x, form, pbd_new(&a, double, n)};
+    PBD_TRY(pbd_arena_check(&a));
+    pbd_team_run(n, NEAR_PART, find_distances, &d);
+    PBD_TRY(reach_of_share(d.of, scene->particles.masses, n, 0.99, &out->reach_99));
+    for (size_t i = 0; i < n; i++) {
+        if (d.of[i] == INFINITY) continue;
+        const double reach = d.of[i] + half;
+        if (reach > out->reach_all) out->reach_all = reach;
+        if (reach > out->reach && parts->of[i] == parts->main) out->reach = reach;
     }
-    const pbd_status status = outline(scene, x, form, &parts, out);
-    granular_free_pieces(&parts);
-    return status;
+    return outline(scene, x, form, parts, out);
+}
+
+pbd_status heap_measure(const pbd_scene *scene, const double *x, heap_form form, const pieces *parts, heap *out) {
+    pieces own PBD_CLEANUP(granular_free_pieces) = {0};
+    *out = (heap){0};
+    if (!parts) PBD_TRY(granular_pieces(x, scene->particles.count, GRANULAR_LINK * scene->particles.spacing, 1, &own));
+    return measure_heap(scene, x, form, parts ? parts : &own, out);
 }
 
 /* ---- Where the mass is ------------------------------------------------------------------------------------------- */
@@ -371,7 +309,7 @@ pbd_status granular_record_view(const pbd_scene *scene, const double *x, const c
     uint32_t *rank = pbd_new(&a, uint32_t, n);
     pieces parts PBD_CLEANUP(granular_free_pieces) = {0};
     PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(granular_pieces(x, n, 1.8 * scene->particles.spacing, least, &parts));
+    PBD_TRY(granular_pieces(x, n, GRANULAR_LINK * scene->particles.spacing, least, &parts));
     PBD_TRY(rank_pieces(&parts, n, least, rank));
     for (size_t i = 0; i < n; i += every) {
         static const char *const axis[] = {"x", "y", "z"};
@@ -399,25 +337,56 @@ double granular_depth_in(const pbd_scene *scene, size_t first, const double *x, 
 
 /* ---- Tension ----------------------------------------------------------------------------------------------------- */
 
+typedef struct pulling {
+    const double *F; /* particles x 9 */
+    double mu, lambda;
+    double *part; /* by piece: the largest, and the sum, Pa */
+} pulling;
+
+/* F of `count` particles from i on, one in each lane; lanes beyond repeat the last. */
+static vmat3 load_gradients(const double *F, size_t i, size_t count) {
+    double column[9][PBD_BATCH];
+    vreal f[9];
+    for (size_t l = 0; l < PBD_BATCH; l++)
+        for (size_t d = 0; d < 9; d++) column[d][l] = F[9 * (i + (l < count ? l : count - 1)) + d];
+    for (size_t d = 0; d < 9; d++) f[d] = batch_load(column[d], 0, PBD_BATCH);
+    return vmat3_make(vvec3_make(f[0], f[3], f[6]), vvec3_make(f[1], f[4], f[7]), vvec3_make(f[2], f[5], f[8]));
+}
+
+static void find_tension(void *context, size_t begin, size_t end) {
+    const pulling *p = context;
+    double largest = 0, sum = 0;
+    for (size_t i = begin; i < end; i += PBD_BATCH) {
+        const size_t count = end - i < PBD_BATCH ? end - i : PBD_BATCH;
+        const vvec3 s = vmat3_svd(load_gradients(p->F, i, count)).s;
+        const vreal log_x = vreal_log(s.x), trace = log_x + vreal_log(s.y) + vreal_log(vreal_abs(s.z));
+        double tension[PBD_BATCH];
+        batch_store(tension, 0, PBD_BATCH, 2 * p->mu * log_x + p->lambda * trace);
+        for (size_t l = 0; l < count; l++) {
+            if (!isfinite(tension[l]) || !(tension[l] > 0)) continue;
+            largest = fmax(largest, tension[l]);
+            sum += tension[l];
+        }
+    }
+    p->part[2 * (begin / NEAR_PART)] = largest;
+    p->part[2 * (begin / NEAR_PART) + 1] = sum;
+}
+
 pbd_status granular_tension(const pbd_scene *scene, const pbd_method *method, const void *state, double *largest,
                             double *mean) {
     const size_t n = scene->particles.count;
     const double mu = scene->material->E / (2 * (1 + scene->material->nu));
-    const double lambda = 2 * mu * scene->material->nu / (1 - 2 * scene->material->nu);
     pbd_arena a PBD_ARENA;
     double *F = pbd_new(&a, double, 9 * n);
+    pulling p = {F, mu, 2 * mu * scene->material->nu / (1 - 2 * scene->material->nu),
+                 pbd_new(&a, double, 2 * (n / NEAR_PART + 1))};
     PBD_TRY(pbd_arena_check(&a));
     *largest = *mean = 0;
     PBD_TRY(method->read(state, PBD_DEFORMATION_GRADIENTS, F));
-    for (size_t i = 0; i < n; i++) {
-        const double *f = F + 9 * i;
-        const svd3 parts =
-            mat3_svd(mat3_make(vec3_make(f[0], f[3], f[6]), vec3_make(f[1], f[4], f[7]), vec3_make(f[2], f[5], f[8])));
-        const double trace = log(parts.s.x) + log(parts.s.y) + log(fabs(parts.s.z));
-        const double tension = fmax(2 * mu * log(parts.s.x) + lambda * trace, 0);
-        if (!isfinite(tension)) continue;
-        *largest = fmax(*largest, tension);
-        *mean += tension / (double)n;
+    pbd_team_run(n, NEAR_PART, find_tension, &p);
+    for (size_t k = 0; k * NEAR_PART < n; k++) {
+        *largest = fmax(*largest, p.part[2 * k]);
+        *mean += p.part[2 * k + 1] / (double)n;
     }
     return pbd_ok();
 }
@@ -428,22 +397,40 @@ static void put(pbd_recorder *recorder, const char *name, const char *unit, doub
     if (isfinite(value)) pbd_series(recorder, name, "value", unit, &value, 1, 1);
 }
 
+typedef struct losing {
+    const pbd_scene *scene;
+    const double *x;
+    atomic_size_t lost;
+} losing;
+
+static double lowest_over_walls(const pbd_scene *scene, const double *x) {
+    double lowest = INFINITY;
+    for (size_t c = 0; c < scene->colliders.count; c++) {
+        const pbd_collider *wall = &scene->colliders.item[c];
+        double above = 0;
+        if (wall->shape != PBD_PLANE || wall->end > 0) continue; /* those that move are elsewhere by now */
+        for (size_t d = 0; d < 3; d++) above += (x[d] - wall->centre[d]) * wall->axis[2][d];
+        lowest = fmin(lowest, above);
+    }
+    return lowest;
+}
+
+static void count_lost_of(void *context, size_t begin, size_t end) {
+    losing *l = context;
+    size_t lost = 0;
+    for (size_t i = begin; i < end; i++) {
+        const double *x = l->x + 3 * i;
+        const bool somewhere = isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
+        lost += !somewhere || lowest_over_walls(l->scene, x) < -l->scene->particles.spacing;
+    }
+    atomic_fetch_add(&l->lost, lost);
+}
+
 /* Nowhere, or more than a spacing beyond a plane. */
 static size_t count_lost(const pbd_scene *scene, const double *x) {
-    size_t lost = 0;
-    for (size_t i = 0; i < scene->particles.count; i++) {
-        double lowest = INFINITY;
-        for (size_t c = 0; c < scene->colliders.count; c++) {
-            const pbd_collider *wall = &scene->colliders.item[c];
-            double above = 0;
-            if (wall->shape != PBD_PLANE || wall->end > 0) continue; /* those that move are elsewhere by now */
-            for (size_t d = 0; d < 3; d++) above += (x[3 * i + d] - wall->centre[d]) * wall->axis[2][d];
-            lowest = fmin(lowest, above);
-        }
-        const bool somewhere = isfinite(x[3 * i]) && isfinite(x[3 * i + 1]) && isfinite(x[3 * i + 2]);
-        lost += !somewhere || lowest < -scene->particles.spacing;
-    }
-    return lost;
+    losing l = {.scene = scene, .x = x};
+    pbd_team_run(scene->particles.count, NEAR_PART, count_lost_of, &l);
+    return atomic_load(&l.lost);
 }
 
 static pbd_status look_at_tension(granular_watch *w, const pbd_scene *scene, const pbd_method *method,
@@ -471,45 +458,43 @@ static pbd_status look_wider(granular_watch *w, const pbd_setup *setup, const do
     return granular_density(scene, x, support, &w->wide);
 }
 
-static pbd_status look_at_relative_motion(const pbd_scene *scene, const pbd_method *method, const void *state,
-                                          const double *x, pbd_recorder *recorder) {
-    pbd_arena a PBD_ARENA;
-    double *v = pbd_new(&a, double, 3 * scene->particles.count), energy;
-    PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(method->read(state, PBD_VELOCITIES, v));
-    PBD_TRY(granular_relative_energy(scene, x, v, &energy));
-    put(recorder, "relative_energy", "J", energy);
-    return pbd_ok();
-}
-
-pbd_status granular_look(granular_watch *w, const pbd_setup *setup, const pbd_method *method, const void *state,
-                         const double *x, double time, pbd_recorder *recorder) {
+static pbd_status look_at(granular_watch *w, const pbd_setup *setup, const double *x, const double *v, double time,
+                          pieces *parts, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
-    double fastest;
-    size_t beyond;
-    PBD_TRY(granular_evenness(scene, x, &w->now));
+    particle_sums sums;
+    neighbours_seen all;
+    PBD_TRY(neighbours_see(scene, x, v, 2 * scene->particles.spacing, parts, &all));
+    PBD_TRY(particle_sum_up(scene, x, v, &sums));
     PBD_TRY(look_wider(w, setup, x, time));
+    w->now = all.even;
     if (!w->looked) w->start = w->now;
     w->looked = true;
     w->densest = fmax(w->densest, w->now.density);
     w->lost = count_lost(scene, x);
-    w->deepest = fmax(w->deepest, particle_deepest(scene, x, &beyond));
-    particle_centre_of_mass(scene, x, w->centre);
+    w->deepest = fmax(w->deepest, sums.deepest);
+    memcpy(w->centre, sums.centre, sizeof w->centre);
     put(recorder, "time", "s", time);
     put(recorder, "height_of_centre", "m", w->centre[2]);
     put(recorder, "nn_mean", "1", w->now.mean);
     put(recorder, "nn_std", "1", w->now.deviation);
     put(recorder, "density_max", "1", w->now.density / w->start.density);
     put(recorder, "lost_particles", "1", (double)w->lost);
-    PBD_TRY(look_at_tension(w, scene, method, state));
-    const pbd_status status = particle_kinetic_energy(scene, method, state, &w->energy, &fastest);
-    w->tells_velocities = status.code != PBD_NOT_SUPPORTED;
-    if (!w->tells_velocities) return pbd_ok();
+    w->tells_velocities = v != NULL;
+    if (!v) return pbd_ok();
+    w->energy = sums.energy;
     w->peak = fmax(w->peak, w->energy);
-    w->fastest = fmax(w->fastest, fastest);
+    w->fastest = fmax(w->fastest, sqrt(sums.fastest2));
     put(recorder, "kinetic_energy", "J", w->energy);
-    PBD_TRY(status);
-    return look_at_relative_motion(scene, method, state, x, recorder);
+    put(recorder, "relative_energy", "J", all.relative);
+    return pbd_ok();
+}
+
+pbd_status granular_look(granular_watch *w, const pbd_setup *setup, const pbd_method *method, const void *state,
+                         const double *x, double time, pieces *parts, pbd_recorder *recorder) {
+    double *v PBD_CLEANUP(pbd_free_memory) = NULL;
+    PBD_TRY(body_velocities(&setup->scene, method, state, &v));
+    PBD_TRY(look_at(w, setup, x, v, time, parts, recorder));
+    return look_at_tension(w, &setup->scene, method, state);
 }
 
 static void tell(pbd_recorder *recorder, const char *name, const char *unit, pbd_kind kind, double value) {

@@ -3,6 +3,7 @@
 #ifndef PBD_GRANULAR_H
 #define PBD_GRANULAR_H
 
+#include "cases/scenes/neighbours.h"
 #include "cases/scenes/particle_watch.h"
 #include "methods/physics/matter/flow_table.h"
 
@@ -36,36 +37,12 @@ pbd_status granular_fill(const pbd_values *values, const solid *body, const plac
 /* The same of a body that fills a vessel with curved walls: no particle of a lattice is nearer to them than half a
  * spacing. */
 pbd_status granular_fill_vessel(const pbd_values *values, const solid *body, sampling *particles, pbd_scene *scene);
-
-/* ---- How evenly particles lie ------------------------------------------------------------------------------------ */
-
-typedef struct evenness {
-    double mean, deviation, least; /* of the distance of nearest neighbours, over the spacing; NaN where none has any */
-    double density;                /* kg/m^3, the largest: Wendland's C2 kernel that ends at two spacings */
-    size_t lone;                   /* particles with no neighbour within two spacings: not in the three above */
-} evenness;
-
-pbd_status granular_evenness(const pbd_scene *scene, const double *x, evenness *out);
-/* J: of velocities v (particles x 3, m/s) relative to the mean of those of the neighbours, weighted by the kernel of
- * `evenness`; a particle without neighbours has none. Motion as a whole does not count. It is what XSPH takes from
- * (yu2024 Eq. 20). PBD_FAILED when memory is out. */
-pbd_status granular_relative_energy(const pbd_scene *scene, const double *x, const double *v, double *out);
-/* kg/m^3, the largest: the same kernel ending at `support`, m. Over two cells of a grid it does not see how particles
- * lie within one. */
-pbd_status granular_density(const pbd_scene *scene, const double *x, double support, double *out);
-
-/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
-
-/* Particles nearer than `link` hang together. Pieces have `least` particles or more, crumbs fewer. */
-typedef struct pieces {
-    size_t pieces, crumbs; /* number of each */
-    size_t largest;        /* particles of the largest one */
-    uint32_t *of;          /* particles: the lowest number in the piece of each */
-    uint32_t main;         /* that of the largest */
-} pieces;
-
-pbd_status granular_pieces(const double *x, size_t count, double link, size_t least, pieces *out);
-void granular_free_pieces(pieces *p); /* safe on a zeroed one */
+/* The box that all particles touch from within, each as near as its radius: a lattice's edge is a whole number of
+ * spacings, not quite the requested length, and what began in a wall would be flung out of it. */
+void granular_find_box(const pbd_scene *scene, double low[3], double high[3]);
+/* Smooth walls on the four upright sides of a box. scene->colliders has room for them. */
+enum { GRANULAR_WALLS = 4 };
+void granular_add_walls(const double low[3], const double high[3], pbd_scene *scene);
 
 /* ---- Heaps on the plane z = 0 ------------------------------------------------------------------------------------ */
 
@@ -85,13 +62,15 @@ typedef struct heap {
     double width, top[HEAP_BINS];
 } heap;
 
-/* The outline: the plane is divided into squares (axisymmetric) or, in the plane form, strips across, of 1.5 spacings;
+/* parts: pieces of x by GRANULAR_LINK, as granular_look finds them; NULL: they are searched for.
+ *
+ * The outline: the plane is divided into squares (axisymmetric) or, in the plane form, strips across, of 1.5 spacings;
  * each is as high as its highest particle and half a spacing, or 0; a bin is the mean over the squares whose middle is
  * in a ring as wide. The angle is that of a straight line fitted by least squares to the outline between the outermost
  * bin that has 80 % of the height and the first beyond it that has less than 20 % (with that one, where there are fewer
  * than three). Only the largest piece counts for
- * height and outline: a grain in the air is no surface. Particles within 1.8 spacings hang together. */
-pbd_status heap_measure(const pbd_scene *scene, const double *x, heap_form form, heap *out);
+ * height and outline: a grain in the air is no surface. */
+pbd_status heap_measure(const pbd_scene *scene, const double *x, heap_form form, const pieces *parts, heap *out);
 
 /* ---- Where the mass is ------------------------------------------------------------------------------------------- */
 
@@ -143,9 +122,12 @@ typedef struct granular_watch {
 } granular_watch;
 
 /* Looks at places x, which are the state's, and appends to the series time, height_of_centre, kinetic_energy,
- * relative_energy (granular_relative_energy), nn_mean, nn_std, density_max and lost_particles. */
+ * relative_energy (granular_relative_energy), nn_mean, nn_std, density_max and lost_particles. One search finds the
+ * neighbours for all of it, and for the pieces by GRANULAR_LINK: parts NULL where they are not wanted, else to be
+ * freed, also after an error. Particles at x are passed over a few times on several threads; no sum depends on their
+ * number. */
 pbd_status granular_look(granular_watch *w, const pbd_setup *setup, const pbd_method *method, const void *state,
-                         const double *x, double time, pbd_recorder *recorder);
+                         const double *x, double time, pieces *parts, pbd_recorder *recorder);
 /* nn_mean, nn_std, nn_least, nn_mean_change (over the start), nn_std_change, density_max (over the
  * start's; at the end), most_density_max, wide_density_max (density_max by a kernel that ends at four spacings),
  * kinetic_energy_left (of the peak), largest_speed, lost_particles, deepest_in_walls, largest_tension, mean_tension. */

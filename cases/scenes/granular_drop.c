@@ -14,7 +14,8 @@ static pbd_status set_speed(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_setup *setup) {
+pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, bool confined,
+                               pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     granular_drop_detail *detail = setup->detail;
     const placement here = placement_at(0, 0, pbd_real(values, "drop"));
@@ -28,10 +29,14 @@ pbd_status granular_drop_build(const pbd_values *values, const solid *body, doub
     setup->observe_every = scene->duration / GRANULAR_LOOKS;
     PBD_TRY(granular_fill(values, body, &here, &detail->particles, scene));
     PBD_TRY(set_speed(values, scene));
-    PBD_TRY(heap_measure(scene, scene->particles.positions, HEAP_AXISYMMETRIC, &start));
+    PBD_TRY(heap_measure(scene, scene->particles.positions, HEAP_AXISYMMETRIC, NULL, &start));
     detail->start_reach = start.reach_99;
-    PBD_TRY(particle_open_colliders(scene, 1));
+    PBD_TRY(particle_open_colliders(scene, 1 + GRANULAR_WALLS));
     particle_add_plane(scene, at, up, pbd_real(values, "floor_friction"));
+    if (!confined) return pbd_ok();
+    double low[3], high[3];
+    granular_find_box(scene, low, high);
+    granular_add_walls(low, high, scene);
     return pbd_ok();
 }
 
@@ -48,10 +53,11 @@ pbd_status granular_drop_observe(const pbd_setup *setup, const pbd_method *metho
     const pbd_scene *scene = &setup->scene;
     granular_drop_detail *detail = setup->detail;
     heap now;
+    pieces parts PBD_CLEANUP(granular_free_pieces) = {0};
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, recorder));
-    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &now));
+    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, &parts, recorder));
+    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &parts, &now));
     watch_rise(detail);
     detail->most_reach = fmax(detail->most_reach, now.reach_99);
     const double spread = now.reach_99 / detail->start_reach, height = now.height / detail->size;
@@ -97,7 +103,7 @@ pbd_status granular_drop_measure(const pbd_setup *setup, const pbd_method *metho
     heap now;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, &now));
+    PBD_TRY(heap_measure(scene, x, HEAP_AXISYMMETRIC, NULL, &now));
     PBD_TRY(record_pieces(scene, x, recorder));
     particle_record_sampling(&detail->particles, 1, recorder);
     record_shape(detail, &now, recorder);

@@ -20,8 +20,10 @@ typedef struct granular_drop_detail {
     double most_reach;   /* m: of 99 % of the mass */
 } granular_drop_detail;
 
-/* The body stands on z = 0 with its middle over the origin; `size`, m, is the unit of reported lengths. */
-pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, pbd_setup *setup);
+/* The body stands on z = 0 with its middle over the origin; `size`, m, is the unit of reported lengths. Where it is
+ * confined, smooth walls touch it on its four sides. */
+pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, bool confined,
+                               pbd_setup *setup);
 pbd_status granular_drop_observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                                  pbd_recorder *recorder);
 pbd_status granular_drop_measure(const pbd_setup *setup, const pbd_method *method, const void *state,

@@ -115,7 +115,7 @@ pbd_status obstacle_drop_observe(const pbd_setup *setup, const pbd_method *metho
     obstacle_drop_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, recorder));
+    PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, NULL, recorder));
     look_at_thing(detail, scene, x);
     return pbd_ok();
 }

@@ -81,10 +81,10 @@ pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement
 struct shape_mesh; /* cases/geometry/shape_mesh.h */
 pbd_status particle_add_skin(pbd_scene *scene, uint32_t body, const struct shape_mesh *from, const placement *place);
 
-/* detail_bytes and free_detail of a case whose detail begins with `sampling particles`. */
+/* detail_bytes, free_detail and numbers of a case whose detail begins with `sampling particles`; numbers follow. */
 #define PARTICLE_DETAIL(TYPE)                                                                 \
     .detail_bytes = sizeof(TYPE) + 0 * sizeof(char[offsetof(TYPE, particles) == 0 ? 1 : -1]), \
-    .free_detail = particle_free_detail
+    .free_detail = particle_free_detail, .numbers = sizeof(TYPE) - sizeof(sampling)
 void particle_free_detail(void *detail);
 
 /* contact_radius, or 0.7 spacings: spheres about the sites of a square lattice that are 1/sqrt(2) large leave no hole.

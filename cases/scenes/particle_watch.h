@@ -8,6 +8,17 @@
 /* particles, spacing, sampled_volume_ratio (where the solid's volume is known), dropped_sites. */
 void particle_record_sampling(const sampling *s, size_t bodies, pbd_recorder *recorder);
 
+/* Sums over all particles, on several threads, the same for any number of them. */
+typedef struct particle_sums {
+    double centre[3];        /* of mass, m */
+    double deepest;          /* m: particle_deepest */
+    size_t beyond;           /* likewise */
+    double energy, fastest2; /* J: kinetic; m^2/s^2: the square of the largest speed */
+} particle_sums;
+
+/* v: NULL where there are no velocities; its sums are then 0. PBD_FAILED when memory is out. */
+pbd_status particle_sum_up(const pbd_scene *scene, const double *x, const double *v, particle_sums *out);
+
 /* J; PBD_NOT_SUPPORTED when the method tells no velocities. */
 pbd_status particle_kinetic_energy(const pbd_scene *scene, const pbd_method *method, const void *state, double *energy,
                                    double *largest_speed);

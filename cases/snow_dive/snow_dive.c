@@ -8,7 +8,7 @@
 
 #include "cases/scenes/person.h"
 
-enum { VIEWS = 4, WALLS = 5, COLUMNS = 60 };
+enum { VIEWS = 4, WALLS = GRANULAR_WALLS + 1, COLUMNS = 60 };
 
 static const pbd_param params[] = {
     {"length", "m", PBD_REAL, "0.5", 0, 1e6, PBD_OPEN_MIN, NULL, "of the bed, along x"},
@@ -34,30 +34,11 @@ typedef struct dive_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* Where particles touch floor and walls: a lattice's edge is a whole number of spacings, not quite the requested
- * length, and what began in a wall would be flung out of it. */
-static void find_bed(const pbd_scene *scene, double low[3], double high[3]) {
-    for (size_t d = 0; d < 3; d++) {
-        low[d] = INFINITY;
-        high[d] = -INFINITY;
-        for (size_t i = 0; i < scene->particles.count; i++) {
-            const double radius = scene->contact.radius[i];
-            low[d] = fmin(low[d], scene->particles.positions[3 * i + d] - radius);
-            high[d] = fmax(high[d], scene->particles.positions[3 * i + d] + radius);
-        }
-    }
-}
-
 /* The floor rubs, the side walls do not: the bed goes on behind them. */
 static void add_bed(const double low[3], const double high[3], double friction, pbd_scene *scene) {
     const double foot[3] = {0, 0, low[2]}, up[3] = {0, 0, 1};
     particle_add_plane(scene, foot, up, friction);
-    for (int k = 0; k < WALLS - 1; k++) {
-        double at[3] = {0, 0, 0}, inward[3] = {0, 0, 0};
-        inward[k / 2] = k % 2 ? -1 : 1;
-        at[k / 2] = k % 2 ? high[k / 2] : low[k / 2];
-        particle_add_plane(scene, at, inward, 0);
-    }
+    granular_add_walls(low, high, scene);
 }
 
 static pbd_status build(const pbd_values *values, pbd_setup *setup) {
@@ -83,7 +64,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     PBD_TRY(granular_fill(values, &snow, &here, &detail->particles, scene));
     PBD_TRY(particle_open_colliders(scene, WALLS + PERSON_PARTS));
     double foot[3], top[3];
-    find_bed(scene, foot, top);
+    granular_find_box(scene, foot, top);
     add_bed(foot, top, friction, scene);
     detail->depth = top[2];
     const person_pose pose = {pbd_real(values, "person"), pbd_real(values, "pitch"), top[2] + gap, 0};
@@ -99,7 +80,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     dive_detail *detail = setup->detail;
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
-    const pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, recorder);
+    const pbd_status status = granular_look(&detail->watch, setup, method, state, x, time, NULL, recorder);
     detail->deepest = fmax(detail->deepest, granular_depth_in(scene, WALLS, x, time));
     PBD_TRY(status);
     const double at = time / scene->duration * VIEWS, near = round(at);

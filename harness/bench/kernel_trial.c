@@ -9,8 +9,18 @@
 #include "harness/files/numbers.h"
 #include "harness/process/interrupt.h"
 
-static void add_use(pbd_kernel_use *use, const pbd_kernel *kernel, pbd_work work) {
+enum { GPU_BLOCK = 128, GPU_LANES = 8 }; /* PBD_BLOCK and PBD_GPU_LANES of harness/exec/lanes.h */
+
+static void add_use(pbd_kernel_use *use, const pbd_kernel *kernel, size_t n, pbd_work work) {
+    use->lanes = kernel->shape == PBD_SHAPE_TILE ? GPU_LANES : 1;
+    const uint64_t threads = (uint64_t)n * use->lanes;
+    const uint64_t blocks = (threads + GPU_BLOCK - 1) / GPU_BLOCK;
+    if (use->launches == 0 || blocks < use->fewest_blocks) use->fewest_blocks = blocks;
     use->launches++;
+    use->threads += threads;
+    use->flops_per_item = kernel->flops;
+    use->flops_per_entry = kernel->entry_flops;
+    use->bytes_per_entry = kernel->entry_bytes;
     use->items += work.items;
     use->entries += work.entries;
     use->bytes += kernel->bytes * (double)work.items + kernel->entry_bytes * (double)work.entries;
@@ -74,7 +84,7 @@ static pbd_status list_launch(void *self, const pbd_kernel *kernel, size_t n, pb
     PBD_TRY(pbd_exec_timer_begin(l->exec));
     PBD_TRY(pbd_run(l->exec, kernel, n, work.items, work.entries, args));
     PBD_TRY(pbd_exec_timer_end(l->exec, &took));
-    add_use(use, kernel, work);
+    add_use(use, kernel, n, work);
     use->seconds += took.wall_s;
     return pbd_ok();
 }
@@ -153,7 +163,7 @@ static pbd_status hold(trial *t, const pbd_kernel *kernel, size_t n, pbd_work wo
     if (!pbd_arena_more(&t->owned, &t->held, t->launches, sizeof *t->held)) return pbd_arena_check(&t->owned);
     memcpy(copy, args, kernel->args_bytes);
     t->held[t->launches++] = (held_launch){kernel, n, work, copy};
-    add_use(&t->asked->use, kernel, work);
+    add_use(&t->asked->use, kernel, n, work);
     name_use(&t->asked->use, kernel);
     return pbd_ok();
 }

@@ -15,7 +15,11 @@ typedef struct pbd_kernel_use {
     char name[64];
     const char *shape; /* item, tile, batch */
     uint64_t launches, items, entries;
+    uint64_t lanes;         /* of an item on a GPU */
+    uint64_t threads;       /* on a GPU: items and their lanes, of all launches */
+    uint64_t fewest_blocks; /* of a launch on a GPU */
     double bytes, flops;
+    double flops_per_item, flops_per_entry, bytes_per_entry;
     double seconds; /* wall */
 } pbd_kernel_use;
 

@@ -125,7 +125,7 @@ static pbd_status check_bodies(const pbd_scene *scene) {
     if (!radius || !scene->contact.between_bodies || !scene->particles.body || scene->particles.bodies < 2)
         return pbd_ok();
     pbd_arena a PBD_ARENA;
-    const bool *held = clearance_held(scene, &a);
+    const bool *held = clearance_held(scene, 0, &a);
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < n; i++) largest = fmax(largest, radius[i]);
     body_overlap worst = {.scene = scene, .held = held, .depth = depth_of_rounding(scene)};

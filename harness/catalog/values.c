@@ -341,7 +341,8 @@ static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_meth
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < nc; i++) names[i] = c->params[i].name;
     for (size_t i = 0; i < nm; i++) names[nc + i] = m->params[i].name;
-    for (size_t i = 0; i < nc + nm && strlen(key) >= 4 && !pbd_nearest(key, names, nc + nm); i++) {
+    const bool searched = strlen(key) >= 4 && !pbd_nearest(key, names, nc + nm);
+    for (size_t i = 0; i < nc + nm && searched; i++) {
         const pbd_param *p = i < nc ? &c->params[i] : &m->params[i - nc];
         if (p->doc && strcasestr(p->doc, key))
             return pbd_error(PBD_BAD_INPUT, "unknown parameter '%.60s'; is '%s' meant: %.100s?", key, p->name, p->doc);
@@ -352,6 +353,34 @@ static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_meth
     return pbd_unknown(kind, key, names, nc + nm, hint);
 }
 
+static const pbd_value *number_named(const pbd_values *values, const char *name) {
+    for (size_t i = 0; i < values->count; i++)
+        if (values->item[i].param->kind == PBD_REAL && strcmp(values->item[i].param->name, name) == 0)
+            return &values->item[i];
+    return NULL;
+}
+
+/* A number of the method may be given as the name of a number of the case, as in dt=step. NULL: it is not. */
+static const pbd_value *followed(const pbd_values *case_values, const pbd_values *method_values,
+                                 const pbd_setting *setting) {
+    const pbd_value *own = number_named(method_values, setting->key), *of = number_named(case_values, setting->value);
+    return own && of && strcmp(own->param->unit, of->param->unit) == 0 ? of : NULL;
+}
+
+/* They follow what the others set, unless a later setting has the same key. */
+static pbd_status follow(const pbd_setting *settings, size_t count, const char *where, const pbd_values *case_values,
+                         const pbd_values *method_values) {
+    for (size_t i = 0; i < count; i++) {
+        const pbd_value *of = followed(case_values, method_values, &settings[i]);
+        bool known;
+        for (size_t k = i + 1; k < count && of; k++)
+            if (strcmp(settings[k].key, settings[i].key) == 0) of = NULL;
+        if (!of) continue;
+        PBD_TRY(assign(method_values, &(pbd_setting){settings[i].key, of->text}, where, &known));
+    }
+    return pbd_ok();
+}
+
 static pbd_status resolve(const pbd_case *c, const pbd_method *m, const pbd_scene *scene, const pbd_setting *settings,
                           size_t count, pbd_values *case_values, pbd_values *method_values) {
     PBD_TRY(preset_values(c->params, c->name, case_values));
@@ -360,10 +389,12 @@ static pbd_status resolve(const pbd_case *c, const pbd_method *m, const pbd_scen
     PBD_TRY(share_law(c, m, case_values));
     for (size_t i = 0; i < count; i++) {
         bool known = false;
+        if (followed(case_values, method_values, &settings[i])) continue;
         PBD_TRY(assign(case_values, &settings[i], c->name, &known));
         PBD_TRY(assign(method_values, &settings[i], m->name, &known));
         if (!known) return unknown_key(settings[i].key, c, m);
     }
+    PBD_TRY(follow(settings, count, m->name, case_values, method_values));
     PBD_TRY(check_given(case_values, c->name));
     PBD_TRY(check_given(method_values, m->name));
     return choose(c, case_values, m, method_values, scene);

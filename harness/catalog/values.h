@@ -24,9 +24,10 @@ bool pbd_param_is_asked(const pbd_param *param);
 const pbd_param *pbd_param_asked(const pbd_param *params);
 
 /* Resolves settings against the parameters of a case and of a method: defaults, then settings in order. A key known to
- * both goes to both, as does the case's default; a key known to neither is PBD_BAD_INPUT with the nearest one. A
- * default `material` is that of the method, where it supports one law only. `auto` is replaced by what the method
- * chooses. On success *case_values and *method_values own arrays freed with pbd_values_free. */
+ * both goes to both, as does the case's default; a key known to neither is PBD_BAD_INPUT with the nearest one. A number
+ * of the method that is given as the name of a number of the case in the same unit has its value: `dt=step`. A default
+ * `material` is that of the method, where it supports one law only. `auto` is replaced by what the method chooses. On
+ * success *case_values and *method_values own arrays freed with pbd_values_free. */
 pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,
                        pbd_values *case_values, pbd_values *method_values);
 /* With a scene that is not built by the case. */

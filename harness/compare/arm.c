@@ -188,6 +188,10 @@ static pbd_status spell_arm(const pbd_arm *arm, const pbd_arm_settings *s, arm_w
         out->word[n++] = "--plugin";
         out->word[n++] = arm->plugin;
     }
+    if (arm->engine) {
+        out->word[n++] = "--engine";
+        out->word[n++] = arm->engine;
+    }
     out->word[n++] = "--json";
     out->word[n++] = "--quiet";
     out->word[n++] = "--again";

@@ -11,6 +11,7 @@ typedef struct pbd_arm {
     const char *plugin;      /* path of a plug-in of this arm alone; NULL: none */
     const char *const *word; /* words after `run`: CASE -m METHOD, then -s, -b, -p, -t...; NULL-terminated. Settings
                                 have today's names; an older program gets those it knows */
+    const char *engine;      /* path of an engine.yaml of this arm alone; NULL: none */
 } pbd_arm;
 
 /* The result of one process: the part of `run --json` that is judged. Owned: pbd_arm_run_free. */

@@ -68,11 +68,19 @@ static pbd_status spell_cell(const pbd_gate_cell *cell, cell_words *out) {
 }
 
 static pbd_arm baseline_arm(const pbd_gate_request *r, const char *name, const cell_words *words) {
-    return (pbd_arm){.name = name, .program = r->baseline, .plugin = r->baseline_plugin, .word = words->word};
+    return (pbd_arm){.name = name,
+                     .program = r->baseline,
+                     .plugin = r->baseline_plugin,
+                     .engine = r->baseline_engine,
+                     .word = words->word};
 }
 
 static pbd_arm current_arm(const pbd_gate_request *r, const char *name, const cell_words *words) {
-    return (pbd_arm){.name = name, .program = r->current, .plugin = r->current_plugin, .word = words->word};
+    return (pbd_arm){.name = name,
+                     .program = r->current,
+                     .plugin = r->current_plugin,
+                     .engine = r->current_engine,
+                     .word = words->word};
 }
 
 static void tell(const pbd_gate_request *r, const char *what, size_t done, size_t total) {

@@ -22,6 +22,7 @@
 #ifndef PBD_GATE_H
 #define PBD_GATE_H
 
+#include <cyaml/cyaml.h>
 #include <stdio.h>
 
 #include "harness/compare/pairing.h"
@@ -46,6 +47,8 @@ typedef struct pbd_gate_suite {
     unsigned cells_read, figures_read; /* in the file; more than the counts after pbd_gate_suite_keep */
 } pbd_gate_suite;
 
+extern const cyaml_schema_value_t pbd_gate_schema; /* of a suite */
+
 /* Reads a suite and checks every cell against this program's cases and methods, and every figure against those that can
  * be reproduced. PBD_BAD_INPUT names the file and what is wrong in it. */
 pbd_status pbd_gate_suite_load(const char *path, pbd_gate_suite **out);
@@ -57,6 +60,7 @@ typedef struct pbd_gate_request {
     const pbd_gate_suite *suite;
     const char *baseline, *current;               /* programs */
     const char *baseline_plugin, *current_plugin; /* NULL: none */
+    const char *baseline_engine, *current_engine; /* NULL: none */
     const char *baseline_name;                    /* as the user named it */
     bool other_program;                           /* `current` is not this program */
     const char *db;                               /* NULL: nothing is stored */

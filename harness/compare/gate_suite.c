@@ -7,39 +7,34 @@
 #include "harness/figure/figures.h"
 #include "harness/files/nearest.h"
 #include "harness/files/numbers.h"
+#include "harness/files/yaml_fields.h"
 #include "harness/files/yaml_file.h"
 #include "harness/run/run.h"
 
-#define TEXT(key, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, pbd_gate_cell, member, 1, CYAML_UNLIMITED)
-#define MAYBE_TEXT(key, member) \
-    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_gate_cell, member, 0, CYAML_UNLIMITED)
-#define MAYBE_LIST(key, type, member) \
-    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, &word, 0, CYAML_UNLIMITED)
-
-static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
 static const cyaml_schema_field_t cell_fields[] = {
-    TEXT("name", name),
-    TEXT("case", case_name),
-    TEXT("method", method),
-    MAYBE_TEXT("backend", backend),
-    MAYBE_TEXT("precision", precision),
-    CYAML_FIELD_UINT("threads", CYAML_FLAG_OPTIONAL, pbd_gate_cell, threads),
-    CYAML_FIELD_BOOL("untimed", CYAML_FLAG_OPTIONAL, pbd_gate_cell, untimed),
-    MAYBE_LIST("set", pbd_gate_cell, set),
-    MAYBE_LIST("tolerances", pbd_gate_cell, tolerances),
+    PBD_YAML_TEXT(pbd_gate_cell, name, "name", "of the cell in reports"),
+    PBD_YAML_TEXT(pbd_gate_cell, case_name, "case", "the case"),
+    PBD_YAML_TEXT(pbd_gate_cell, method, "method", "the method"),
+    PBD_YAML_MAYBE_TEXT(pbd_gate_cell, backend, "backend", "cpu, emu or cuda; default cpu"),
+    PBD_YAML_MAYBE_TEXT(pbd_gate_cell, precision, "precision", "f32 or f64; default f64"),
+    PBD_YAML_MAYBE_WHOLE(pbd_gate_cell, threads, "threads", "default 1"),
+    PBD_YAML_MAYBE_FLAG(pbd_gate_cell, untimed, "untimed", "held to its errors and counts alone"),
+    PBD_YAML_MAYBE_LIST(pbd_gate_cell, set, "set", &pbd_yaml_word, "`key=value`: parameters of the case or the method"),
+    PBD_YAML_MAYBE_LIST(pbd_gate_cell, tolerances, "tolerances", &pbd_yaml_word,
+                        "`metric=limit`, such as `displacement_error=0.2`: beside agreement with the baseline"),
     CYAML_FIELD_END};
-static const cyaml_schema_value_t cell_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_gate_cell, cell_fields)};
+static const cyaml_schema_value_t cell_schema = PBD_YAML_ENTRY(pbd_gate_cell, cell_fields);
 static const cyaml_schema_field_t suite_fields[] = {
-    CYAML_FIELD_SEQUENCE("cells", CYAML_FLAG_POINTER, pbd_gate_suite, cells, &cell_schema, 1, CYAML_UNLIMITED),
-    MAYBE_LIST("figures", pbd_gate_suite, figures), CYAML_FIELD_END};
-static const cyaml_schema_value_t suite_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_gate_suite, suite_fields)};
+    PBD_YAML_LIST(pbd_gate_suite, cells, "cells", &cell_schema, "what is compared with the baseline"),
+    PBD_YAML_MAYBE_LIST(pbd_gate_suite, figures, "figures", &pbd_yaml_word, "whose claims must come out as accepted"),
+    CYAML_FIELD_END};
+const cyaml_schema_value_t pbd_gate_schema = PBD_YAML_FILE(pbd_gate_suite, suite_fields);
 
 void pbd_gate_suite_free(pbd_gate_suite *suite) {
     if (!suite) return;
     suite->cells_count = suite->cells_read;
     suite->figures_count = suite->figures_read;
-    pbd_yaml_free(&suite_schema, suite);
+    pbd_yaml_free(&pbd_gate_schema, suite);
 }
 
 static bool is_one_of(const char *name, const char *const *names, size_t count) {
@@ -159,7 +154,7 @@ static pbd_status check_suite(const char *path, const pbd_gate_suite *suite) {
 pbd_status pbd_gate_suite_load(const char *path, pbd_gate_suite **out) {
     void *data;
     *out = NULL;
-    PBD_TRY(pbd_yaml_load(path, path, &suite_schema, &data));
+    PBD_TRY(pbd_yaml_load(path, path, &pbd_gate_schema, &data));
     pbd_gate_suite *suite = data;
     suite->cells_read = suite->cells_count;
     suite->figures_read = suite->figures_count;

@@ -1,29 +1,29 @@
 #include "harness/engine/engine_file.h"
 
+#include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "harness/exec/arena.h"
+#include "harness/files/paths.h"
+#include "harness/files/yaml_fields.h"
 #include "harness/files/yaml_file.h"
 
-#define TEXT(key, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, pbd_engine_file, member, 1, CYAML_UNLIMITED)
-
-static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
 static const cyaml_schema_field_t fields[] = {
-    TEXT("name", name),
-    TEXT("what", what),
-    TEXT("source", source),
-    TEXT("licence", licence),
-    CYAML_FIELD_SEQUENCE("command", CYAML_FLAG_POINTER, pbd_engine_file, command, &word, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_SEQUENCE("environment", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_engine_file, environment, &word,
-                         0, CYAML_UNLIMITED),
-    CYAML_FIELD_STRING_PTR("install", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_engine_file, install, 0,
-                           CYAML_UNLIMITED),
+    PBD_YAML_TEXT(pbd_engine_file, name, "name", "of the method: small letters, digits and underscores"),
+    PBD_YAML_TEXT(pbd_engine_file, what, "what", "a line"),
+    PBD_YAML_TEXT(pbd_engine_file, source, "source", "who made the engine, and where it is"),
+    PBD_YAML_TEXT(pbd_engine_file, licence, "licence", "of the engine, not of its adapter"),
+    PBD_YAML_LIST(pbd_engine_file, command, "command", &pbd_yaml_word,
+                  "words, run in the file's folder without a shell"),
+    PBD_YAML_MAYBE_LIST(pbd_engine_file, environment, "environment", &pbd_yaml_word, "`NAME=VALUE`"),
+    PBD_YAML_MAYBE_TEXT(pbd_engine_file, install, "install", "what to run where it is missing"),
     CYAML_FIELD_END};
-static const cyaml_schema_value_t schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_engine_file, fields)};
+const cyaml_schema_value_t pbd_engine_schema = PBD_YAML_FILE(pbd_engine_file, fields);
 
-void pbd_engine_file_free(pbd_engine_file *file) { pbd_yaml_free(&schema, file); }
+void pbd_engine_file_free(pbd_engine_file *file) { pbd_yaml_free(&pbd_engine_schema, file); }
 
 static pbd_status check_environment(const pbd_engine_file *file, const char *path) {
     for (unsigned i = 0; i < file->environment_count; i++) {
@@ -38,13 +38,37 @@ static pbd_status check_environment(const pbd_engine_file *file, const char *pat
 pbd_status pbd_engine_file_load(const char *path, pbd_engine_file **out) {
     void *file = NULL;
     *out = NULL;
-    PBD_TRY(pbd_yaml_load(path, path, &schema, &file));
+    PBD_TRY(pbd_yaml_load(path, path, &pbd_engine_schema, &file));
     const pbd_status status = check_environment(file, path);
     if (status.code == PBD_OK)
         *out = file;
     else
         pbd_engine_file_free(file);
     return status;
+}
+
+static bool is_named(const char *path, const char *name) {
+    pbd_engine_file *file;
+    if (pbd_engine_file_load(path, &file).code != PBD_OK) return false;
+    const bool same = strcmp(file->name, name) == 0;
+    pbd_engine_file_free(file);
+    return same;
+}
+
+bool pbd_engine_file_of(const char *name, char *path) {
+    static const char *const patterns[] = {"*/engine.yaml", "*.yaml"};
+    pbd_arena a PBD_ARENA;
+    bool found = false;
+    for (size_t i = 0; i < 2 && !found; i++) {
+        const char *pattern = pbd_new_format(&a, "%s/examples/engines/%s", pbd_root(), patterns[i]);
+        glob_t files = {0};
+        if (pattern && glob(pattern, 0, NULL, &files) == 0)
+            for (size_t k = 0; k < files.gl_pathc && !found; k++)
+                if ((found = is_named(files.gl_pathv[k], name)))
+                    snprintf(path, PATH_MAX, "%s", files.gl_pathv[k] + strlen(pbd_root()) + 1);
+        globfree(&files);
+    }
+    return found;
 }
 
 static bool runs(const char *path) { return access(path, X_OK) == 0; }

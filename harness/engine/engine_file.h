@@ -2,6 +2,9 @@
 #ifndef PBD_ENGINE_FILE_H
 #define PBD_ENGINE_FILE_H
 
+#include <cyaml/cyaml.h>
+#include <stdbool.h>
+
 #include "methods/method.h"
 
 /* Keys of the same names; name, command, what, source and licence must be given. */
@@ -16,10 +19,16 @@ typedef struct pbd_engine_file {
     unsigned command_count, environment_count;
 } pbd_engine_file;
 
+extern const cyaml_schema_value_t pbd_engine_schema; /* of the file */
+
 /* PBD_BAD_INPUT: no such file, not of this form, a name or a word that cannot be used. Free with pbd_engine_file_free.
  */
 pbd_status pbd_engine_file_load(const char *path, pbd_engine_file **out);
 void pbd_engine_file_free(pbd_engine_file *file); /* NULL-safe */
+
+/* The file under ROOT/examples/engines (*.yaml, NAME/engine.yaml) of the engine with this name, from ROOT on, in
+ * PATH_MAX bytes; false: none. */
+bool pbd_engine_file_of(const char *name, char *path);
 
 /* PBD_NOT_SUPPORTED, with what to do, where the program of the command is not there. folder: of the file. */
 pbd_status pbd_engine_file_installed(const pbd_engine_file *file, const char *folder);

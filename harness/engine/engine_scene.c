@@ -45,6 +45,7 @@ static void add_arrays(const pbd_scene *s, pbd_engine_scene *out) {
     add(out, "material", BYTES, p->count, 1, p->material);
     add(out, "body", NUMBERS, p->count, 1, p->body);
     if (p->fixed > 0) add(out, "fixed", NUMBERS, p->fixed, 1, p->fixed_particle);
+    if (p->fixed > 0) add(out, "fixed_until", REALS, p->fixed, 1, s->pour.until);
     add_cells(out, "hexes", &s->hexes, 8);
     add_cells(out, "tets", &s->tets, 4);
     add_cells(out, "triangles", &s->triangles, 3);
@@ -146,11 +147,12 @@ pbd_status pbd_engine_scene_write(const pbd_scene *s, const pbd_values *values, 
                          s->colliders.meshes, (PBD_ENGINE_MOST_ARRAYS - OTHER_ARRAYS) / 2);
     add_arrays(s, out);
     out->request = json_pack(
-        "{s:s, s:i, s:f, s:f, s:f, s:I, s:o, s:o, s:f, s:o, s:o, s:o, s:{s:b, s:f, s:f}}", "op", "create", "threads",
-        threads, "duration", s->duration, "extent", s->extent, "spacing", s->particles.spacing, "bodies",
+        "{s:s, s:i, s:f, s:f, s:f, s:I, s:o, s:o, s:f, s:o, s:o, s:o, s:o, s:{s:b, s:f, s:f}}", "op", "create",
+        "threads", threads, "duration", s->duration, "extent", s->extent, "spacing", s->particles.spacing, "bodies",
         (json_int_t)(s->particles.bodies > 0 ? s->particles.bodies : 1), "params", values_json(values), "gravity",
-        vector_json(s->loads.gravity), "forces_end", s->loads.forces_end, "materials", materials_json(s), "colliders",
-        colliders_json(s), "blades", blades_json(s), "contact", "between_bodies", (int)s->contact.between_bodies,
-        "self_distance", s->contact.self_distance, "friction", s->contact.friction);
+        vector_json(s->loads.gravity), "forces_end", s->loads.forces_end, "fixed_velocity",
+        vector_json(s->pour.velocity), "materials", materials_json(s), "colliders", colliders_json(s), "blades",
+        blades_json(s), "contact", "between_bodies", (int)s->contact.between_bodies, "self_distance",
+        s->contact.self_distance, "friction", s->contact.friction);
     return out->request ? pbd_ok() : pbd_no_memory();
 }

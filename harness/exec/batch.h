@@ -165,6 +165,57 @@ PBD_FN void batch_store_rows(float *rows, const uint32_t *index, int stride, int
     store_lanes(rows, index + 3 * stride, stride, PBD_SHUFFLE(xy_high, zw_high, 0xee));
 }
 
+#elif !PBD_IS_FLOAT && defined(__AVX512F__)
+
+#include <immintrin.h>
+
+/* Vector k holds rows k and k + 4; pairs of components are then put together, and pairs of pairs. */
+PBD_FN __m512d load_two_rows(const double *rows, const uint32_t *index, int stride) {
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(rows + 4 * (size_t)index[0])),
+                              _mm256_loadu_pd(rows + 4 * (size_t)index[4 * stride]), 1);
+}
+
+PBD_FN void store_two_rows(double *rows, const uint32_t *index, int stride, __m512d v) {
+    _mm256_storeu_pd(rows + 4 * (size_t)index[0], _mm512_castpd512_pd256(v));
+    _mm256_storeu_pd(rows + 4 * (size_t)index[4 * stride], _mm512_extractf64x4_pd(v, 1));
+}
+
+#define PBD_LOW _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13)
+#define PBD_HIGH _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15)
+
+PBD_FN void batch_load_rows(const double *rows, const uint32_t *index, int stride, int count, vreal out[4]) {
+    if (count < PBD_BATCH) {
+        batch_load_rows_plain(rows, index, stride, count, out);
+        return;
+    }
+    const __m512d r0 = load_two_rows(rows, index, stride), r1 = load_two_rows(rows, index + stride, stride);
+    const __m512d r2 = load_two_rows(rows, index + 2 * stride, stride),
+                  r3 = load_two_rows(rows, index + 3 * stride, stride);
+    const __m512d xz01 = _mm512_unpacklo_pd(r0, r1), yw01 = _mm512_unpackhi_pd(r0, r1);
+    const __m512d xz23 = _mm512_unpacklo_pd(r2, r3), yw23 = _mm512_unpackhi_pd(r2, r3);
+    out[0] = (vreal)_mm512_permutex2var_pd(xz01, PBD_LOW, xz23);
+    out[1] = (vreal)_mm512_permutex2var_pd(yw01, PBD_LOW, yw23);
+    out[2] = (vreal)_mm512_permutex2var_pd(xz01, PBD_HIGH, xz23);
+    out[3] = (vreal)_mm512_permutex2var_pd(yw01, PBD_HIGH, yw23);
+}
+
+PBD_FN void batch_store_rows(double *rows, const uint32_t *index, int stride, int count, const vreal in[4]) {
+    if (count < PBD_BATCH) {
+        batch_store_rows_plain(rows, index, stride, count, in);
+        return;
+    }
+    const __m512d x = (__m512d)in[0], y = (__m512d)in[1], z = (__m512d)in[2], w = (__m512d)in[3];
+    const __m512d xz01 = _mm512_permutex2var_pd(x, PBD_LOW, z), xz23 = _mm512_permutex2var_pd(x, PBD_HIGH, z);
+    const __m512d yw01 = _mm512_permutex2var_pd(y, PBD_LOW, w), yw23 = _mm512_permutex2var_pd(y, PBD_HIGH, w);
+    store_two_rows(rows, index, stride, _mm512_unpacklo_pd(xz01, yw01));
+    store_two_rows(rows, index + stride, stride, _mm512_unpackhi_pd(xz01, yw01));
+    store_two_rows(rows, index + 2 * stride, stride, _mm512_unpacklo_pd(xz23, yw23));
+    store_two_rows(rows, index + 3 * stride, stride, _mm512_unpackhi_pd(xz23, yw23));
+}
+
+#undef PBD_LOW
+#undef PBD_HIGH
+
 #else
 #define batch_load_rows batch_load_rows_plain
 #define batch_store_rows batch_store_rows_plain

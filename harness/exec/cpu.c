@@ -3,15 +3,21 @@
  * The assignment of items to chunks, and so to SIMD batches, does not depend on the number of threads, and a kernel
  * writes only data of its own item: results are bitwise equal for any number of threads. */
 #include <omp.h>
+#include <stdalign.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "harness/exec/backend.h"
 #include "harness/exec/clock.h"
 #include "harness/exec/host_sort.h"
 
 enum {
-    CHUNK = 64, /* PBD_CHUNK of kernel.h */
+    CHUNK = 64,          /* PBD_CHUNK of kernel.h */
+    PIECES = 16,         /* for each thread, of a launch with uneven items */
+    WHOLE_BATCHES = 16,  /* items: a launch of many is cut at multiples of this */
+    HUGE_PAGE = 4 << 20, /* bytes from which on an array asks for huge pages */
 /* Bytes plus operations from which on a launch uses the threads without being timed first (kernel_time). Under
  * ThreadSanitizer every launch uses them, since the scenes of tests are small. Tests that compare numbers of threads
  * set PBDBENCH_SMALL_LAUNCH=0. */
@@ -52,18 +58,39 @@ typedef struct kernel_time {
     int launches;    /* timed so far */
 } kernel_time;
 
+/* The pieces of a launch that a thread takes first. */
+typedef struct own_pieces {
+    alignas(64) atomic_size_t next;
+    size_t end;
+} own_pieces;
+
 typedef struct cpu {
     int threads;
+    own_pieces *own;              /* of each thread */
     double small;                 /* SMALL_LAUNCH, or PBDBENCH_SMALL_LAUNCH */
     double start;                 /* s: of the threads; for two 6e-7 where they spin, 9e-6 where they sleep */
     kernel_time time[MOST_TIMED]; /* hash table by the kernel's address */
 } cpu;
+
+#if defined(MADV_HUGEPAGE)
+/* Large arrays that are read by index need few entries of the TLB in pages of 2 MiB. It is a wish: where the kernel
+ * has none, nothing changes. */
+static void advise_huge(void *memory, size_t bytes) {
+    enum { PAGE = 4096 };
+    char *const begin = (char *)memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
+    const size_t left = bytes - (size_t)(begin - (char *)memory);
+    (void)madvise(begin, left / PAGE * PAGE, MADV_HUGEPAGE);
+}
+#endif
 
 static pbd_status cpu_alloc(void *self, size_t bytes, void **out) {
     (void)self;
     size_t total = (bytes + 63) / 64 * 64 + 64;
     void *memory = total > bytes ? aligned_alloc(64, total) : NULL;
     if (!memory) return pbd_error(PBD_FAILED, "out of memory: a buffer of %zu bytes cannot be had", bytes);
+#if defined(MADV_HUGEPAGE)
+    if (total >= HUGE_PAGE) advise_huge(memory, total);
+#endif
     memset(memory, 0, total);
     *out = memory;
     return pbd_ok();
@@ -85,6 +112,8 @@ static pbd_status cpu_wait(void *self) {
     return pbd_ok();
 }
 
+static bool is_uneven(const pbd_kernel *kernel) { return kernel->entry_bytes > 0; }
+
 /* Items of a tile kernel are few and expensive (a particle with its neighbours, a cell with its particles): one per
  * chunk. Other kernels get chunks of whole batches and cache lines. */
 static size_t chunk_of(const pbd_kernel *kernel) { return kernel->shape == PBD_SHAPE_TILE ? 1 : CHUNK; }
@@ -100,6 +129,35 @@ TSAN_LEFT_OUT static void run_threads(int threads, pbd_host_body body, size_t n,
         size_t begin = chunks * thread / team * chunk, end = chunks * (thread + 1) / team * chunk;
         if (end > n) end = n;
         if (begin < end) body(args, begin, end);
+        TSAN_RELEASE(&join_point);
+    }
+    TSAN_ACQUIRE(&join_point);
+}
+
+/* For kernels whose items traverse lists: their cost differs, and cells of a colour are sorted by it, so that equal
+ * halves would leave one thread waiting for the other. A thread takes the pieces of its own share, which are the same
+ * in each launch, so that their data stay in its cache; then those that others have not begun. */
+TSAN_LEFT_OUT static void share_pieces(const cpu *c, pbd_host_body body, size_t n, size_t chunk, const void *args) {
+    const size_t unit = chunk == 1 && n > PIECES * WHOLE_BATCHES ? WHOLE_BATCHES : chunk, threads = (size_t)c->threads;
+    const size_t even = n / (PIECES * threads) + 1, piece = (even + unit - 1) / unit * unit;
+    const size_t pieces = (n + piece - 1) / piece;
+    char fork_point, join_point;
+    for (size_t t = 0; t < threads; t++) {
+        atomic_store_explicit(&c->own[t].next, pieces * t / threads, memory_order_relaxed);
+        c->own[t].end = pieces * (t + 1) / threads;
+    }
+    TSAN_RELEASE(&fork_point);
+#pragma omp parallel num_threads(c->threads)
+    {
+        TSAN_ACQUIRE(&fork_point);
+        for (size_t t = 0; t < threads; t++) {
+            own_pieces *of = &c->own[((size_t)omp_get_thread_num() + t) % threads];
+            for (;;) {
+                const size_t k = atomic_fetch_add_explicit(&of->next, 1, memory_order_relaxed);
+                if (k >= of->end) break;
+                body(args, k * piece, (k + 1) * piece < n ? (k + 1) * piece : n);
+            }
+        }
         TSAN_RELEASE(&join_point);
     }
     TSAN_ACQUIRE(&join_point);
@@ -124,7 +182,13 @@ static double time_start(int threads) {
 
 static pbd_status cpu_open(int threads, void **self) {
     cpu *c = calloc(1, sizeof *c);
-    if (!c) return pbd_error(PBD_FAILED, "out of memory for the cpu backend");
+    own_pieces *own = aligned_alloc(alignof(own_pieces), (size_t)threads * sizeof *own);
+    if (!c || !own) {
+        free(c);
+        free(own);
+        return pbd_error(PBD_FAILED, "out of memory for the cpu backend");
+    }
+    c->own = own;
     const char *given = getenv("PBDBENCH_SMALL_LAUNCH");
     c->threads = threads;
     c->small = given ? strtod(given, NULL) : SMALL_LAUNCH;
@@ -159,10 +223,12 @@ static pbd_status cpu_run(void *self, const pbd_kernel *kernel, size_t n, const 
     kernel_time *t = c->threads == 1 || n <= chunk || large ? NULL : time_of(c, kernel);
     if (t && t->launches < TIMED_LAUNCHES && work > 0)
         run_timed(t, n, args, work);
-    else if (c->threads > 1 && n > chunk && (large || (t && t->per_work * work >= STARTS * c->start)))
-        run_threads(c->threads, kernel->cpu, n, chunk, args);
-    else
+    else if (c->threads == 1 || n <= chunk || !(large || (t && t->per_work * work >= STARTS * c->start)))
         kernel->cpu(args, 0, n);
+    else if (is_uneven(kernel))
+        share_pieces(c, kernel->cpu, n, chunk, args);
+    else
+        run_threads(c->threads, kernel->cpu, n, chunk, args);
     return pbd_ok();
 }
 
@@ -190,6 +256,12 @@ static pbd_status cpu_scan(void *self, uint32_t *values, size_t n, uint64_t *tot
     return pbd_ok();
 }
 
-const pbd_backend_ops pbd_cpu_ops = {cpu_open, free,    cpu_alloc,      cpu_release, cpu_copy,
-                                     cpu_copy, cpu_run, cpu_sort_pairs, cpu_scan,    cpu_wait,
-                                     NULL,     NULL,    NULL,           NULL,        NULL};
+static void cpu_close(void *self) {
+    cpu *c = self;
+    free(c->own);
+    free(c);
+}
+
+const pbd_backend_ops pbd_cpu_ops = {cpu_open, cpu_close, cpu_alloc,      cpu_release, cpu_copy,
+                                     cpu_copy, cpu_run,   cpu_sort_pairs, cpu_scan,    cpu_wait,
+                                     NULL,     NULL,      NULL,           NULL,        NULL};

@@ -1,6 +1,7 @@
 /* The cuda backend: one device, one stream. Launches do not wait; copies and pbd_exec_wait do. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
@@ -10,9 +11,14 @@
 
 namespace {
 
+/* Bytes of pinned memory through which copies go: a copy from or to pageable memory would go through one of the driver's,
+ * after a wait of its own. */
+const size_t STAGE_BYTES = (size_t)4 << 20;
+
 struct cuda {
     cudaStream_t stream;
     cudaEvent_t begun, ended; /* the timer */
+    void *stage;              /* pinned, STAGE_BYTES */
 };
 
 pbd_status failed(cudaError_t error, const char *what) {
@@ -55,6 +61,7 @@ void cuda_close(void *self) {
     cuda *c = (cuda *)self;
     if (c->begun) cudaEventDestroy(c->begun);
     if (c->ended) cudaEventDestroy(c->ended);
+    if (c->stage) cudaFreeHost(c->stage);
     if (c->stream) cudaStreamDestroy(c->stream);
     free(c);
 }
@@ -67,9 +74,10 @@ pbd_status cuda_open(int threads, void **self) {
     cudaError_t error = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
     if (error == cudaSuccess) error = cudaEventCreate(&c->begun);
     if (error == cudaSuccess) error = cudaEventCreate(&c->ended);
+    if (error == cudaSuccess) error = cudaHostAlloc(&c->stage, STAGE_BYTES, cudaHostAllocDefault);
     if (error != cudaSuccess) {
         cuda_close(c);
-        return failed(error, "making a stream and its timer");
+        return failed(error, "making a stream, its timer and its pinned memory");
     }
     *self = c;
     return pbd_ok();
@@ -95,20 +103,34 @@ void cuda_release(void *self, void *memory) {
     cudaFree(memory);
 }
 
-pbd_status copy(void *self, void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
-    cuda *c = (cuda *)self;
-    cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, c->stream);
-    if (error == cudaSuccess) error = cudaStreamSynchronize(c->stream);
-    return error == cudaSuccess ? pbd_ok()
-                                : failed(error, "a copy, or a kernel before it (PBDBENCH_WAIT=launch tells which),");
+pbd_status copy_failed(cudaError_t error) {
+    return failed(error, "a copy, or a kernel before it (PBDBENCH_LAUNCH=sync tells which),");
 }
 
 pbd_status cuda_upload(void *self, void *device_memory, const void *host, size_t bytes) {
-    return copy(self, device_memory, host, bytes, cudaMemcpyHostToDevice);
+    cuda *c = (cuda *)self;
+    for (size_t at = 0; at < bytes; at += STAGE_BYTES) {
+        const size_t part = bytes - at < STAGE_BYTES ? bytes - at : STAGE_BYTES;
+        memcpy(c->stage, (const char *)host + at, part);
+        cudaError_t error =
+            cudaMemcpyAsync((char *)device_memory + at, c->stage, part, cudaMemcpyHostToDevice, c->stream);
+        if (error == cudaSuccess) error = cudaStreamSynchronize(c->stream);
+        if (error != cudaSuccess) return copy_failed(error);
+    }
+    return pbd_ok();
 }
 
 pbd_status cuda_download(void *self, void *host, const void *device_memory, size_t bytes) {
-    return copy(self, host, device_memory, bytes, cudaMemcpyDeviceToHost);
+    cuda *c = (cuda *)self;
+    for (size_t at = 0; at < bytes; at += STAGE_BYTES) {
+        const size_t part = bytes - at < STAGE_BYTES ? bytes - at : STAGE_BYTES;
+        cudaError_t error =
+            cudaMemcpyAsync(c->stage, (const char *)device_memory + at, part, cudaMemcpyDeviceToHost, c->stream);
+        if (error == cudaSuccess) error = cudaStreamSynchronize(c->stream);
+        if (error != cudaSuccess) return copy_failed(error);
+        memcpy((char *)host + at, c->stage, part);
+    }
+    return pbd_ok();
 }
 
 pbd_status cuda_run(void *self, const pbd_kernel *kernel, size_t n, const void *args, double work) {
@@ -128,23 +150,23 @@ pbd_status cuda_wait(void *self) {
 
 size_t rounded_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/* scratch: a copy of the pairs, then the memory of CUB. */
+/* scratch: room for the pairs, then the memory of CUB, which sorts from one pair of columns into the other and back. An
+ * odd number of passes ends in scratch. */
 pbd_status cuda_sort_pairs(void *self, uint32_t *keys, uint32_t *values, size_t n, int bits, void *scratch,
                            size_t *bytes) {
     cudaStream_t stream = ((cuda *)self)->stream;
     const size_t column = rounded_up(n * sizeof *keys);
-    uint32_t *other_keys = (uint32_t *)scratch, *other_values = (uint32_t *)((char *)scratch + column);
+    cub::DoubleBuffer<uint32_t> key(keys, (uint32_t *)scratch);
+    cub::DoubleBuffer<uint32_t> value(values, (uint32_t *)((char *)scratch + column));
     size_t own = 0;
-    cudaError_t error =
-        cub::DeviceRadixSort::SortPairs(nullptr, own, keys, other_keys, values, other_values, (int)n, 0, bits, stream);
+    cudaError_t error = cub::DeviceRadixSort::SortPairs(nullptr, own, key, value, (int)n, 0, bits, stream);
     *bytes = 2 * column + own;
     if (!scratch || error != cudaSuccess) return error == cudaSuccess ? pbd_ok() : failed(error, "asking for a sort");
-    error = cub::DeviceRadixSort::SortPairs((char *)scratch + 2 * column, own, keys, other_keys, values, other_values,
-                                            (int)n, 0, bits, stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(keys, other_keys, n * sizeof *keys, cudaMemcpyDeviceToDevice, stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(values, other_values, n * sizeof *values, cudaMemcpyDeviceToDevice, stream);
+    error = cub::DeviceRadixSort::SortPairs((char *)scratch + 2 * column, own, key, value, (int)n, 0, bits, stream);
+    if (error == cudaSuccess && key.Current() != keys)
+        error = cudaMemcpyAsync(keys, key.Current(), n * sizeof *keys, cudaMemcpyDeviceToDevice, stream);
+    if (error == cudaSuccess && value.Current() != values)
+        error = cudaMemcpyAsync(values, value.Current(), n * sizeof *values, cudaMemcpyDeviceToDevice, stream);
     return error == cudaSuccess ? pbd_ok() : failed(error, "a sort");
 }
 
@@ -171,7 +193,7 @@ pbd_status cuda_scan(void *self, uint32_t *values, size_t n, uint64_t *total, vo
     if (error == cudaSuccess)
         error = cub::DeviceScan::ExclusiveSum(rest, scan_bytes, values, values, (int)n + 1, stream);
     if (error != cudaSuccess) return failed(error, "a scan");
-    return total ? copy(self, total, sum, sizeof *total, cudaMemcpyDeviceToHost) : pbd_ok();
+    return total ? cuda_download(self, total, sum, sizeof *total) : pbd_ok();
 }
 
 pbd_status cuda_timer_begin(void *self) {

@@ -89,10 +89,10 @@ static bool graphs_are_off(void) {
 }
 
 static pbd_status read_waits(bool *out) {
-    const char *text = getenv("PBDBENCH_WAIT");
-    *out = text && strcmp(text, "launch") == 0;
+    const char *text = getenv("PBDBENCH_LAUNCH");
+    *out = text && strcmp(text, "sync") == 0;
     if (!text || !*text || *out) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT, "PBDBENCH_WAIT=%.40s: 'launch' is all it can be", text);
+    return pbd_error(PBD_BAD_INPUT, "PBDBENCH_LAUNCH=%.40s: 'sync' is all it can be", text);
 }
 
 pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out) {
@@ -168,8 +168,10 @@ static bool list_append(launch_list *l, const pbd_kernel *kernel, size_t n, cons
         l->args = grown;
         l->args_room = room;
     }
-    memset(l->args + l->bytes, 0, bytes);
-    memcpy(l->args + l->bytes, args, kernel->args_bytes);
+    if (bytes > 0) { /* a list of kernels without arguments has no room for them */
+        memset(l->args + l->bytes, 0, bytes);
+        memcpy(l->args + l->bytes, args, kernel->args_bytes);
+    }
     l->item[l->count++] = (struct deferred){kernel, n, l->bytes};
     l->bytes += bytes;
     return true;
@@ -351,7 +353,7 @@ const pbd_block *pbd_exec_blocks(const pbd_exec *exec, size_t *count) {
     return exec->block;
 }
 
-/* PBDBENCH_WAIT=launch: attributes a fault to the last launch. */
+/* PBDBENCH_LAUNCH=sync: a fault is that of the last launch. */
 static pbd_status wait_for(pbd_exec *exec, const char *name, size_t n) {
     if (!exec->waits) return pbd_ok();
     const pbd_status status = exec->ops->wait(exec->self);

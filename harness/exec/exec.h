@@ -41,7 +41,7 @@ typedef struct pbd_exec_totals {
  * missing (build, driver, device).
  *
  * Reads three environment variables. PBDBENCH_DEVICE_MEMORY (bytes, with suffix k, M or G) limits device memory, as on
- * a smaller device. PBDBENCH_GRAPHS=off: repeats are launched one by one. PBDBENCH_WAIT=launch: likewise, and the host
+ * a smaller device. PBDBENCH_GRAPHS=off: repeats are launched one by one. PBDBENCH_LAUNCH=sync: likewise, and the host
  * waits after each launch, so that an error names its kernel. */
 pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out);
 void pbd_exec_destroy(pbd_exec *exec); /* NULL-safe */

@@ -52,7 +52,7 @@
 
 /* nvcc: the __global__ function and its launch, with n * lanes threads in blocks of PBD_BLOCK. */
 #define PBD_GPU_KERNEL(name, ARGS, lanes, CALL)                                                                        \
-    static __global__ void __launch_bounds__(PBD_BLOCK) PBD_NAME(pbd_global_##name)(const ARGS args, size_t n) {       \
+    static __global__ void __launch_bounds__(PBD_BLOCK, 1) PBD_NAME(pbd_global_##name)(const ARGS args, size_t n) {    \
         const ARGS *a = &args;                                                                                         \
         size_t i = ((size_t)blockIdx.x * PBD_BLOCK + threadIdx.x) / (lanes);                                           \
         if (i < n) CALL;                                                                                               \

@@ -33,8 +33,16 @@ PBD_FN real lane_exchange(real v, int other) {
 #endif
 }
 
+/* *from, which nothing writes during the launch: by the read-only path, so that stores in between do not delay it. */
+#if defined(__CUDA_ARCH__)
+#define PBD_READ_ONLY(from) __ldg(from)
+#else
+#define PBD_READ_ONLY(from) (*(from))
+#endif
+
 #elif defined(PBD_EMULATE)
 
+#define PBD_READ_ONLY(from) (*(from))
 #include "harness/exec/emu.h"
 #define PBD_LANES PBD_GPU_LANES
 #define PBD_LANE ((int)(threadIdx.x % PBD_GPU_LANES))

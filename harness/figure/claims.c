@@ -60,20 +60,28 @@ static pbd_status collect_runs(const pbd_figure_file *file, const pbd_plan *plan
     return pbd_ok();
 }
 
-/* Runs that failed (memory, disk) measured nothing. Those that diverged did. */
-static size_t count_failed(const pbd_figure_file *file, const pbd_claim *claim, sqlite3 *sql) {
-    size_t failed = 0;
+/* Runs of the claim's groups in one of these states, as a list of SQL. */
+static size_t count_in(const pbd_figure_file *file, const pbd_claim *claim, sqlite3 *sql, const char *states) {
+    size_t found = 0;
     for (unsigned i = 0; i < file->runs_count; i++) {
-        char text[160];
+        char text[200];
         sqlite3_stmt *count;
         if (!rests_on(claim, file->runs[i].name)) continue;
-        snprintf(text, sizeof text, "SELECT count(*) FROM temp.%s WHERE state IN ('failed', 'interrupted')",
-                 file->runs[i].name);
+        snprintf(text, sizeof text, "SELECT count(*) FROM temp.%s WHERE state IN (%s)", file->runs[i].name, states);
         if (sqlite3_prepare_v2(sql, text, -1, &count, NULL) != SQLITE_OK) continue;
-        if (sqlite3_step(count) == SQLITE_ROW) failed += (size_t)sqlite3_column_int64(count, 0);
+        if (sqlite3_step(count) == SQLITE_ROW) found += (size_t)sqlite3_column_int64(count, 0);
         sqlite3_finalize(count);
     }
-    return failed;
+    return found;
+}
+
+/* A query may leave out runs that diverged or did not settle: that there are some is always said. */
+static pbd_status tell_lost(const pbd_figure_file *file, sqlite3 *sql, pbd_arena *owned, pbd_claim_result *r) {
+    const size_t lost = count_in(file, r->claim, sql, "'diverged', 'no_equilibrium', 'not_settled'");
+    if (lost == 0) return pbd_ok();
+    r->note = pbd_new_format(owned, "%s%s%zu of its %zu runs diverged or did not settle", r->note ? r->note : "",
+                             r->note ? "; " : "", lost, r->runs);
+    return pbd_arena_check(owned);
 }
 
 static pbd_status set_not_run(pbd_arena *owned, pbd_claim_result *r, const char *reason, const char *why, size_t runs) {
@@ -215,9 +223,12 @@ static pbd_status judge(const pbd_figure_file *file, const pbd_plan *plan, size_
     const pbd_group *left_out = left_out_group(file, r->claim);
     if (left_out) return set_left_out(owned, r, left_out);
     if (missing) return set_not_run(owned, r, "runs_missing", "of its runs are missing", missing);
-    size_t failed = count_failed(file, r->claim, sql);
+    /* Runs that failed (memory, disk) measured nothing. Those that diverged did. */
+    const size_t failed = count_in(file, r->claim, sql, "'failed', 'interrupted'");
     if (failed) return set_not_run(owned, r, "runs_failed", "of its runs failed", failed);
-    return scale == PBD_SCALE_QUICK && r->claim->full_size ? set_too_small(owned, r) : ask(file, sql, owned, r);
+    if (scale == PBD_SCALE_QUICK && r->claim->full_size) return set_too_small(owned, r);
+    PBD_TRY(ask(file, sql, owned, r));
+    return tell_lost(file, sql, owned, r);
 }
 
 pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,

@@ -21,6 +21,8 @@
 static bool names_series(const pbd_figure_file *file, const char *group) {
     char wanted[60];
     snprintf(wanted, sizeof wanted, "%s_series", group);
+    for (unsigned i = 0; i < file->tables_count; i++)
+        if (strstr(file->tables[i].sql, wanted)) return true;
     for (unsigned i = 0; i < file->data_count; i++)
         if (strstr(file->data[i].sql, wanted)) return true;
     for (unsigned i = 0; i < file->claims_count; i++)
@@ -39,6 +41,47 @@ static pbd_status group_table(const pbd_figure_file *file, unsigned i, const pbd
     return pbd_run_table(store, file->runs[i].name, ids, count, names_series(file, file->runs[i].name));
 }
 
+static bool has_runs(const pbd_plan *plan, size_t group) {
+    for (size_t k = 0; k < plan->count; k++)
+        if (plan->item[k].group == group && plan->item[k].run_id[0]) return true;
+    return false;
+}
+
+static void free_sql(char **text) { sqlite3_free(*text); }
+
+/* Gives `to` the columns that `from` has beyond its own. */
+static pbd_status add_columns(sqlite3 *sql, const char *to, const char *from) {
+    sqlite3_stmt *names PBD_CLEANUP(pbd_statement_release) = NULL;
+    sqlite3_str *add = sqlite3_str_new(NULL);
+    int step = SQLITE_DONE;
+    static const char query[] =
+        "SELECT name FROM pragma_table_info(?1, 'temp') WHERE name NOT IN "
+        "(SELECT name FROM pragma_table_info(?2, 'temp'))";
+    if (sqlite3_prepare_v2(sql, query, -1, &names, NULL) == SQLITE_OK) {
+        sqlite3_bind_text(names, 1, from, -1, SQLITE_STATIC);
+        sqlite3_bind_text(names, 2, to, -1, SQLITE_STATIC);
+        while ((step = sqlite3_step(names)) == SQLITE_ROW)
+            sqlite3_str_appendf(add, "ALTER TABLE temp.%s ADD COLUMN \"%w\";", to, sqlite3_column_text(names, 0));
+        sqlite3_reset(names); /* an open reader would lock the table */
+    }
+    char *text PBD_CLEANUP(free_sql) = sqlite3_str_finish(add); /* NULL: nothing to add */
+    if (step != SQLITE_DONE || (text && sqlite3_exec(sql, text, NULL, NULL, NULL) != SQLITE_OK))
+        return pbd_error(PBD_FAILED, "columns of table '%s': %s", to, sqlite3_errmsg(sql));
+    return pbd_ok();
+}
+
+/* A group that cannot be run here has no runs, and so no columns of metrics and times. It gets those of the other
+ * groups, so that a query over several groups draws the rest. */
+static pbd_status complete_columns(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
+                                   sqlite3 *sql) {
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        if (has_runs(plan, first_group + i)) continue;
+        for (unsigned k = 0; k < file->runs_count; k++)
+            if (k != i) PBD_TRY(add_columns(sql, file->runs[i].name, file->runs[k].name));
+    }
+    return pbd_ok();
+}
+
 /* ---- paper.csv --------------------------------------------------------------------------------------------------- */
 
 static bool is_number(const char *text, double *out) {
@@ -55,8 +98,6 @@ static bool is_numeric_column(const pbd_csv *csv, size_t column) {
     }
     return true;
 }
-
-static void free_sql(char **text) { sqlite3_free(*text); }
 
 static void bind_field(sqlite3_stmt *insert, int at, const char *text, bool numeric) {
     double number;
@@ -111,16 +152,36 @@ static pbd_status paper_table(const pbd_figure_file *file, sqlite3 *sql) {
     return fill_paper(&csv, name, sql);
 }
 
+/* A view: it is evaluated where a query reads it, so that metrics which no run has are missed there, with the place. */
+static pbd_status query_table(const pbd_figure_file *file, const pbd_named_query *table, sqlite3 *sql) {
+    sqlite3_stmt *statement PBD_CLEANUP(pbd_statement_release) = NULL;
+    const char *rest = "";
+    char *create PBD_CLEANUP(free_sql) = sqlite3_mprintf("CREATE TEMP VIEW \"%w\" AS %s", table->name, table->sql);
+    if (!create) return pbd_error(PBD_FAILED, "out of memory");
+    if (sqlite3_prepare_v2(sql, create, -1, &statement, &rest) != SQLITE_OK || sqlite3_step(statement) != SQLITE_DONE)
+        return pbd_error(PBD_BAD_INPUT, "%s, table '%s': %s", file->shown_as, table->name, sqlite3_errmsg(sql));
+    if (rest[strspn(rest, " \t\r\n;")])
+        return pbd_error(PBD_BAD_INPUT, "%s, table '%s': expected one query, not several", file->shown_as, table->name);
+    return pbd_ok();
+}
+
 pbd_status pbd_figure_tables(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store) {
     sqlite3 *sql = pbd_store_sql(store);
     sqlite3_exec(sql, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL); /* preferred: files would do */
     PBD_TRY(pbd_sql_functions(sql));
     for (unsigned i = 0; i < file->runs_count; i++) PBD_TRY(group_table(file, i, plan, first_group + i, store));
-    return paper_table(file, sql);
+    PBD_TRY(complete_columns(file, plan, first_group, sql));
+    PBD_TRY(paper_table(file, sql));
+    for (unsigned i = 0; i < file->tables_count; i++) PBD_TRY(query_table(file, &file->tables[i], sql));
+    return pbd_ok();
 }
 
 void pbd_figure_tables_drop(const pbd_figure_file *file, pbd_store *store) {
     char text[200];
+    for (unsigned i = file->tables_count; i-- > 0;) {
+        snprintf(text, sizeof text, "DROP VIEW IF EXISTS temp.%s", file->tables[i].name);
+        sqlite3_exec(pbd_store_sql(store), text, NULL, NULL, NULL);
+    }
     for (unsigned i = 0; i < file->runs_count; i++) {
         const char *name = file->runs[i].name;
         snprintf(text, sizeof text, "DROP TABLE IF EXISTS temp.%s; DROP TABLE IF EXISTS temp.%s_series", name, name);
@@ -218,7 +279,7 @@ pbd_status pbd_write_tsv(sqlite3 *sql, const char *query, const char *where, con
 /* Whether a query names a group that is left out: there may be no columns for its metrics then. */
 static bool names_left_out(const pbd_figure_file *file, const char *query) {
     for (unsigned i = 0; i < file->runs_count; i++)
-        if (file->runs[i].left_out > 0 && strstr(query, file->runs[i].name)) return true;
+        if (file->runs[i].left_out > 0 && pbd_figure_reads(file, query, file->runs[i].name)) return true;
     return false;
 }
 
@@ -230,7 +291,7 @@ static pbd_status write_empty(const char *path) {
     return pbd_error(PBD_BAD_INPUT, "cannot write '%s': %s; choose another folder with --out", path, strerror(errno));
 }
 
-static pbd_status write_data(const pbd_figure_file *file, const pbd_data_query *data, sqlite3 *sql, const char *path) {
+static pbd_status write_data(const pbd_figure_file *file, const pbd_named_query *data, sqlite3 *sql, const char *path) {
     char where[300];
     sqlite3_stmt *rows;
     snprintf(where, sizeof where, "%s, data '%s'", file->shown_as, data->name);

@@ -1,9 +1,9 @@
 /* The data of a figure: from stored runs to the tables of its queries and the files of gnuplot.
  *
  * Each group of `runs` in figure.yaml becomes a TEMP TABLE with one row per run (columns: parameters, metrics, times),
- * and a second one for its series; paper.csv becomes the table `paper`. The queries of `data` select from these and are
- * written as NAME.tsv for plot.gp; the queries of claims (claims.h) read the same tables. The tables are dropped when
- * the figure is done. */
+ * and a second one for its series; paper.csv becomes the table `paper`; a query of `tables` becomes a view. The queries
+ * of `data` select from these and are written as NAME.tsv for plot.gp; the queries of claims (claims.h) read the same.
+ * All are dropped when the figure is done. */
 #ifndef PBD_FIGURE_DATA_H
 #define PBD_FIGURE_DATA_H
 
@@ -11,7 +11,8 @@
 
 /* Makes one TEMP TABLE per entry of `runs` from the plan's runs (harness/query/run_table.h says which columns), with
  * its series where the file's SQL names them, and TEMP TABLE paper from plots/ID/paper.csv where there is one: columns
- * whose values are all numbers REAL, others TEXT, empty fields NULL. Items of the plan without a run are left out. */
+ * whose values are all numbers REAL, others TEXT, empty fields NULL; and TEMP VIEWs of `tables`. Items of the plan
+ * without a run are left out. PBD_BAD_INPUT names the table whose query is no query. */
 pbd_status pbd_figure_tables(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store);
 
 /* Drops them again, so that the next figure may use the same names. */

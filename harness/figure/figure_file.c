@@ -7,101 +7,118 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/catalog/registry.h"
 #include "harness/exec/arena.h"
 #include "harness/figure/bounds.h"
 #include "harness/figure/papers.h"
 #include "harness/files/nearest.h"
 #include "harness/files/paths.h"
+#include "harness/files/yaml_fields.h"
 #include "harness/files/yaml_file.h"
 #include "harness/picture/strip.h"
 
 /* ---- Schemas ----------------------------------------------------------------------------------------------------- */
 
-#define TEXT(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, CYAML_UNLIMITED)
-#define MAYBE_TEXT(key, type, member) \
-    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0, CYAML_UNLIMITED)
-#define MAYBE_LIST(key, type, member, entry) \
-    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, entry, 0, CYAML_UNLIMITED)
-
-static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
-
 static const cyaml_schema_field_t group_fields[] = {
-    TEXT("name", pbd_group, name),
-    TEXT("case", pbd_group, case_name),
-    TEXT("method", pbd_group, method),
-    MAYBE_TEXT("backend", pbd_group, backend),
-    MAYBE_TEXT("precision", pbd_group, precision),
-    MAYBE_TEXT("engine", pbd_group, engine),
-    CYAML_FIELD_UINT("threads", CYAML_FLAG_OPTIONAL, pbd_group, threads),
-    CYAML_FIELD_UINT("repeats", CYAML_FLAG_OPTIONAL, pbd_group, repeats),
-    CYAML_FIELD_UINT("warmups", CYAML_FLAG_OPTIONAL, pbd_group, warmups),
-    CYAML_FIELD_UINT("seed", CYAML_FLAG_OPTIONAL, pbd_group, seed),
-    MAYBE_LIST("set", pbd_group, set, &word),
-    MAYBE_LIST("axes", pbd_group, axes, &word),
-    MAYBE_LIST("quick", pbd_group, quick, &word),
-    MAYBE_LIST("full", pbd_group, full, &word),
+    PBD_YAML_TEXT(pbd_group, name, "name", "a lower-case word: its runs are the table of that name in SQL"),
+    PBD_YAML_TEXT(pbd_group, case_name, "case", "the case, of `pbdbench list cases`"),
+    PBD_YAML_TEXT(pbd_group, method, "method", "the method, of `pbdbench list methods`"),
+    PBD_YAML_MAYBE_TEXT(pbd_group, backend, "backend", "cpu, emu or cuda; default cpu"),
+    PBD_YAML_MAYBE_TEXT(pbd_group, precision, "precision", "f32 or f64; default f64"),
+    PBD_YAML_MAYBE_TEXT(pbd_group, engine, "engine",
+                        "of a method in a process of its own: its file, from the root of the checkout; where it cannot "
+                        "be used, the group is left out"),
+    PBD_YAML_MAYBE_WHOLE(pbd_group, threads, "threads", "default: all cores"),
+    PBD_YAML_MAYBE_WHOLE(pbd_group, cores, "cores",
+                         "of a figure: where the program may use fewer processors, the group is left out"),
+    PBD_YAML_MAYBE_WHOLE(pbd_group, repeats, "repeats", "runs of each cell; default 1"),
+    PBD_YAML_MAYBE_WHOLE(pbd_group, warmups, "warmups", "untimed solves before the timed one; default 0"),
+    PBD_YAML_MAYBE_WHOLE(pbd_group, seed, "seed", "stored with each run; default 1"),
+    PBD_YAML_MAYBE_LIST(pbd_group, set, "set", &pbd_yaml_word, "`key=value`: parameters of the case or the method"),
+    PBD_YAML_MAYBE_LIST(pbd_group, axes, "axes", &pbd_yaml_word,
+                        "`key=lo:hi:step` or `key=a,b`: a run for each value; several axes make a grid"),
+    PBD_YAML_MAYBE_LIST(pbd_group, quick, "quick", &pbd_yaml_word,
+                        "under --quick in place of the setting or axis of the same key"),
+    PBD_YAML_MAYBE_LIST(pbd_group, full, "full", &pbd_yaml_word, "likewise under --full: the paper's size"),
     CYAML_FIELD_END};
-static const cyaml_schema_value_t group_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_group, group_fields)};
+static const cyaml_schema_value_t group_schema = PBD_YAML_ENTRY(pbd_group, group_fields);
 
-static const cyaml_schema_field_t data_fields[] = {TEXT("name", pbd_data_query, name), TEXT("sql", pbd_data_query, sql),
-                                                   CYAML_FIELD_END};
-static const cyaml_schema_value_t data_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_data_query, data_fields)};
+static const cyaml_schema_field_t table_fields[] = {
+    PBD_YAML_TEXT(pbd_named_query, name, "name", "a lower-case word: the table that the queries after it read"),
+    PBD_YAML_TEXT(pbd_named_query, sql, "sql", "a query whose rows are its rows"), CYAML_FIELD_END};
+static const cyaml_schema_value_t table_schema = PBD_YAML_ENTRY(pbd_named_query, table_fields);
+
+static const cyaml_schema_field_t data_fields[] = {
+    PBD_YAML_TEXT(pbd_named_query, name, "name", "of the file NAME.tsv that plot.gp reads"),
+    PBD_YAML_TEXT(pbd_named_query, sql, "sql", "a query whose rows are its rows"), CYAML_FIELD_END};
+static const cyaml_schema_value_t data_schema = PBD_YAML_ENTRY(pbd_named_query, data_fields);
 
 static const cyaml_schema_field_t claim_fields[] = {
-    TEXT("reproduced", pbd_claim, reproduced),
-    MAYBE_TEXT("partly", pbd_claim, partly),
-    MAYBE_TEXT("possible", pbd_claim, possible),
-    MAYBE_TEXT("because", pbd_claim, because),
-    MAYBE_TEXT("rule", pbd_claim, rule),
-    TEXT("id", pbd_claim, id),
-    TEXT("says", pbd_claim, says),
-    MAYBE_LIST("runs", pbd_claim, runs, &word),
-    TEXT("sql", pbd_claim, sql),
-    CYAML_FIELD_BOOL("beyond", CYAML_FLAG_OPTIONAL, pbd_claim, beyond),
-    CYAML_FIELD_BOOL("full_size", CYAML_FLAG_OPTIONAL, pbd_claim, full_size),
-    MAYBE_TEXT("notes", pbd_claim, notes),
+    PBD_YAML_TEXT(pbd_claim, reproduced, "reproduced", "bounds of the value where the claim holds, such as `>= 0.02`"),
+    PBD_YAML_MAYBE_TEXT(pbd_claim, partly, "partly", "bounds where it holds in part"),
+    PBD_YAML_MAYBE_TEXT(pbd_claim, possible, "possible",
+                        "bounds of what the value may be by its definition; default: anything"),
+    PBD_YAML_MAYBE_TEXT(pbd_claim, because, "because", "why these bounds, where the paper states none"),
+    PBD_YAML_MAYBE_TEXT(pbd_claim, rule, "rule",
+                        "of several readings: first (the default) takes that of the first one, all wants all of them"),
+    PBD_YAML_TEXT(pbd_claim, id, "id", "of the claim, unique in its paper"),
+    PBD_YAML_TEXT(pbd_claim, says, "says", "the sentence of the paper"),
+    PBD_YAML_MAYBE_LIST(pbd_claim, runs, "runs", &pbd_yaml_word, "names of the groups it rests on; default: all"),
+    PBD_YAML_TEXT(
+        pbd_claim, sql, "sql",
+        "a query with the column value, and if wanted note; a row for each reading, the best supported first"),
+    PBD_YAML_MAYBE_FLAG(pbd_claim, beyond, "beyond", "ours: the paper makes no such claim"),
+    PBD_YAML_MAYBE_FLAG(pbd_claim, full_size, "full_size",
+                        "runs of --quick cannot judge it: a time, or what depends on the number of particles"),
+    PBD_YAML_MAYBE_TEXT(pbd_claim, notes, "notes", "the reason of the result"),
     CYAML_FIELD_END};
-static const cyaml_schema_value_t claim_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_claim, claim_fields)};
+static const cyaml_schema_value_t claim_schema = PBD_YAML_ENTRY(pbd_claim, claim_fields);
 
 static const cyaml_schema_value_t moment = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double)};
 
 static const cyaml_schema_field_t strip_fields[] = {
-    TEXT("name", pbd_strip, name), TEXT("sql", pbd_strip, sql),
-    CYAML_FIELD_SEQUENCE("moments", CYAML_FLAG_POINTER, pbd_strip, moments, &moment, 1, STRIP_MOST_MOMENTS),
-    MAYBE_TEXT("colour", pbd_strip, colour), CYAML_FIELD_END};
-static const cyaml_schema_value_t strip_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_strip, strip_fields)};
+    PBD_YAML_TEXT(pbd_strip, name, "name", "of the picture FIGURE-NAME.png"),
+    PBD_YAML_TEXT(pbd_strip, sql, "sql",
+                  "a query with the columns run_id and caption: a row of pictures each, at most 6"),
+    CYAML_FIELD_SEQUENCE(PBD_YAML_KEY("moments", "s, ascending"), CYAML_FLAG_POINTER, pbd_strip, moments, &moment, 1,
+                         STRIP_MOST_MOMENTS),
+    PBD_YAML_MAYBE_TEXT(pbd_strip, colour, "colour", "as of `run --colour`; default auto"), CYAML_FIELD_END};
+static const cyaml_schema_value_t strip_schema = PBD_YAML_ENTRY(pbd_strip, strip_fields);
 
-static const cyaml_schema_field_t difference_fields[] = {TEXT("key", pbd_difference, key),
-                                                         TEXT("because", pbd_difference, because), CYAML_FIELD_END};
-static const cyaml_schema_value_t difference_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_difference, difference_fields)};
+static const cyaml_schema_field_t difference_fields[] = {
+    PBD_YAML_TEXT(pbd_difference, key, "key", "a parameter that plots/papers.yaml sets for the paper"),
+    PBD_YAML_TEXT(pbd_difference, because, "because", "why runs of this figure have another value"), CYAML_FIELD_END};
+static const cyaml_schema_value_t difference_schema = PBD_YAML_ENTRY(pbd_difference, difference_fields);
 
-#define RUNS CYAML_FIELD_SEQUENCE("runs", CYAML_FLAG_POINTER, pbd_figure_file, runs, &group_schema, 1, CYAML_UNLIMITED)
+#define RUNS PBD_YAML_LIST(pbd_figure_file, runs, "runs", &group_schema, "groups of runs")
 
 static const cyaml_schema_field_t figure_fields[] = {
-    TEXT("figure", pbd_figure_file, figure),
-    TEXT("paper", pbd_figure_file, paper),
-    TEXT("title", pbd_figure_file, title),
-    MAYBE_TEXT("caption", pbd_figure_file, caption),
-    CYAML_FIELD_FLOAT("seconds", CYAML_FLAG_OPTIONAL, pbd_figure_file, seconds),
-    CYAML_FIELD_FLOAT("quick_seconds", CYAML_FLAG_OPTIONAL, pbd_figure_file, quick_seconds),
-    CYAML_FIELD_FLOAT("memory_mib", CYAML_FLAG_OPTIONAL, pbd_figure_file, memory_mib),
-    MAYBE_LIST("differs", pbd_figure_file, differs, &difference_schema),
+    PBD_YAML_TEXT(pbd_figure_file, figure, "figure", "its id, the name of its folder"),
+    PBD_YAML_TEXT(pbd_figure_file, paper, "paper", "the key of a paper of plots/papers.yaml"),
+    PBD_YAML_TEXT(pbd_figure_file, title, "title", "a line"),
+    PBD_YAML_MAYBE_TEXT(pbd_figure_file, caption, "caption", "what is drawn"),
+    PBD_YAML_MAYBE_NUMBER(pbd_figure_file, seconds, "seconds", "s, of a full reproduction on two cores"),
+    PBD_YAML_MAYBE_NUMBER(pbd_figure_file, quick_seconds, "quick_seconds", "s, of one with --quick"),
+    PBD_YAML_MAYBE_NUMBER(pbd_figure_file, memory_mib, "memory_mib", "MiB, of a full reproduction"),
+    PBD_YAML_MAYBE_LIST(pbd_figure_file, differs, "differs", &difference_schema,
+                        "where it does not follow the settings of its paper"),
     RUNS,
-    MAYBE_LIST("data", pbd_figure_file, data, &data_schema),
-    MAYBE_LIST("plots", pbd_figure_file, plots, &word),
-    MAYBE_LIST("strips", pbd_figure_file, strips, &strip_schema),
-    MAYBE_LIST("claims", pbd_figure_file, claims, &claim_schema),
-    MAYBE_TEXT("notes", pbd_figure_file, notes),
+    PBD_YAML_MAYBE_LIST(pbd_figure_file, tables, "tables", &table_schema,
+                        "what several queries of data, strips and claims share; a table may read those before it"),
+    PBD_YAML_MAYBE_LIST(pbd_figure_file, data, "data", &data_schema, "what gnuplot draws"),
+    PBD_YAML_MAYBE_LIST(pbd_figure_file, plots, "plots", &pbd_yaml_word,
+                        "files that plot.gp writes: .png, .svg or .pdf"),
+    PBD_YAML_MAYBE_LIST(pbd_figure_file, strips, "strips", &strip_schema, "rendered states"),
+    PBD_YAML_MAYBE_LIST(pbd_figure_file, claims, "claims", &claim_schema, "what the paper says of it, to be judged"),
+    PBD_YAML_MAYBE_TEXT(pbd_figure_file, notes, "notes", "what a reader should know"),
     CYAML_FIELD_END};
-static const cyaml_schema_value_t figure_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_figure_file, figure_fields)};
+const cyaml_schema_value_t pbd_figure_schema = PBD_YAML_FILE(pbd_figure_file, figure_fields);
 
-/* A sweep is a figure that only runs. Its struct is a pbd_figure_file, so that figure_schema frees both. */
-static const cyaml_schema_field_t sweep_fields[] = {MAYBE_TEXT("title", pbd_figure_file, title), RUNS,
-                                                    MAYBE_TEXT("notes", pbd_figure_file, notes), CYAML_FIELD_END};
-static const cyaml_schema_value_t sweep_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_figure_file, sweep_fields)};
+/* A sweep is a figure that only runs. Its struct is a pbd_figure_file, so that pbd_figure_schema frees both. */
+static const cyaml_schema_field_t sweep_fields[] = {PBD_YAML_MAYBE_TEXT(pbd_figure_file, title, "title", "a line"),
+                                                    RUNS, PBD_YAML_MAYBE_TEXT(pbd_figure_file, notes, "notes", "why"),
+                                                    CYAML_FIELD_END};
+const cyaml_schema_value_t pbd_sweep_schema = PBD_YAML_FILE(pbd_figure_file, sweep_fields);
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
@@ -132,34 +149,86 @@ static pbd_status check_range(const pbd_figure_file *file, unsigned group, const
                      group, file->runs[group].name, key, value, most);
 }
 
-static pbd_status check_groups(const pbd_figure_file *file) {
+static pbd_status check_table_name(const pbd_figure_file *file, const char *list, unsigned i, const char *name) {
     static const char *const taken[] = {"paper",        "build",      "env",         "invocation",      "method",
                                         "case",         "cell",       "run",         "env_sample",      "metric",
                                         "series",       "phase",      "warning",     "citation",        "reference",
                                         "claim_result", "claim_run",  "comparison",  "comparison_pair", "run_view",
                                         "bench_view",   "limit_view", "metric_view", "series_point"};
+    if (!is_identifier(name))
+        return pbd_error(PBD_BAD_INPUT,
+                         "%s: %s[%u]: name '%.60s': expected a lower-case word (a-z, 0-9, _): it is a table in SQL",
+                         file->shown_as, list, i, name);
+    if (sqlite3_keyword_check(name, (int)strlen(name)) || strncmp(name, "sqlite_", 7) == 0)
+        return pbd_error(PBD_BAD_INPUT, "%s: %s[%u]: the name '%s' is an SQL keyword; choose another", file->shown_as,
+                         list, i, name);
+    for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
+        if (strcmp(name, taken[k]) == 0 || ends_with(name, "_series"))
+            return pbd_error(PBD_BAD_INPUT, "%s: %s[%u]: the name '%s' is taken by a table of pbdbench; choose another",
+                             file->shown_as, list, i, name);
+    return pbd_ok();
+}
+
+static pbd_status check_groups(const pbd_figure_file *file) {
     for (unsigned i = 0; i < file->runs_count; i++) {
         const pbd_group *g = &file->runs[i];
-        if (!is_identifier(g->name))
-            return pbd_error(PBD_BAD_INPUT,
-                             "%s: runs[%u]: name '%.60s': expected a lower-case word (a-z, 0-9, _): it is a "
-                             "table in SQL",
-                             file->shown_as, i, g->name);
-        if (sqlite3_keyword_check(g->name, (int)strlen(g->name)) || strncmp(g->name, "sqlite_", 7) == 0)
-            return pbd_error(PBD_BAD_INPUT, "%s: runs[%u]: the name '%s' is an SQL keyword; choose another",
-                             file->shown_as, i, g->name);
-        for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
-            if (strcmp(g->name, taken[k]) == 0 || ends_with(g->name, "_series"))
-                return pbd_error(PBD_BAD_INPUT,
-                                 "%s: runs[%u]: the name '%s' is taken by a table of pbdbench; choose another",
-                                 file->shown_as, i, g->name);
+        PBD_TRY(check_table_name(file, "runs", i, g->name));
         for (unsigned k = 0; k < i; k++)
             if (strcmp(g->name, file->runs[k].name) == 0)
                 return pbd_error(PBD_BAD_INPUT, "%s: runs[%u] and runs[%u] have the same name '%s'", file->shown_as, k,
                                  i, g->name);
         PBD_TRY(check_range(file, i, "threads", g->threads, 4096));
+        PBD_TRY(check_range(file, i, "cores", g->cores, 4096));
         PBD_TRY(check_range(file, i, "repeats", g->repeats, 100000));
         PBD_TRY(check_range(file, i, "warmups", g->warmups, 1000));
+    }
+    return pbd_ok();
+}
+
+static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* Whether a query reads the table NAME or NAME_series itself: whether the word stands outside of texts in quotes. */
+static bool reads(const char *sql, const char *name) {
+    const size_t length = strlen(name);
+    bool quoted = false;
+    for (const char *at = sql; *at; at++) {
+        if (*at == '\'') quoted = !quoted;
+        if (quoted || strncmp(at, name, length) != 0 || (at > sql && in_name(at[-1]))) continue;
+        const char *after = at + length;
+        if (strncmp(after, "_series", 7) == 0) after += 7;
+        if (!in_name(*after)) return true;
+    }
+    return false;
+}
+
+/* Tables read those before them only (check_tables), so that this ends. */
+static bool reads_by(const pbd_figure_file *file, const char *sql, const char *name, unsigned tables) {
+    if (reads(sql, name)) return true;
+    for (unsigned i = 0; i < tables; i++)
+        if (reads(sql, file->tables[i].name) && reads_by(file, file->tables[i].sql, name, i)) return true;
+    return false;
+}
+
+bool pbd_figure_reads(const pbd_figure_file *file, const char *sql, const char *name) {
+    return reads_by(file, sql, name, file->tables_count);
+}
+
+static pbd_status check_tables(const pbd_figure_file *file) {
+    for (unsigned i = 0; i < file->tables_count; i++) {
+        const pbd_named_query *table = &file->tables[i];
+        PBD_TRY(check_table_name(file, "tables", i, table->name));
+        for (unsigned k = 0; k < file->runs_count; k++)
+            if (strcmp(table->name, file->runs[k].name) == 0)
+                return pbd_error(PBD_BAD_INPUT, "%s: tables[%u] and runs[%u] have the same name '%s'", file->shown_as,
+                                 i, k, table->name);
+        for (unsigned k = 0; k < i; k++)
+            if (strcmp(table->name, file->tables[k].name) == 0)
+                return pbd_error(PBD_BAD_INPUT, "%s: tables[%u] and tables[%u] have the same name '%s'", file->shown_as,
+                                 k, i, table->name);
+        for (unsigned k = i; k < file->tables_count; k++)
+            if (reads(table->sql, file->tables[k].name))
+                return pbd_error(PBD_BAD_INPUT, "%s: tables[%u] '%s' reads '%s'; a table may read those before it",
+                                 file->shown_as, i, table->name, file->tables[k].name);
     }
     return pbd_ok();
 }
@@ -206,22 +275,34 @@ static pbd_status check_strip(const pbd_figure_file *file, unsigned i) {
                      file->shown_as, i, strip->colour);
 }
 
-static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+/* Whether a query reads a time of a run: a phase's (solve_wall_s), or one that a method or an engine measures. */
+static bool reads_times(const char *sql) {
+    static const char *const ends[] = {"_wall_s",     "_cpu_s",    "_wall",         "_cpu",
+                                       "kernel_time", "_cpu_time", "_cpu_measured", "residual_time"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        for (const char *at = strstr(sql, ends[i]); at; at = strstr(at + 1, ends[i]))
+            if (!in_name(at[strlen(ends[i])])) return true;
+    return false;
+}
 
-/* Whether a query reads the table NAME or NAME_series. */
-static bool reads(const char *sql, const char *name) {
-    const size_t length = strlen(name);
-    for (const char *at = strstr(sql, name); at; at = strstr(at + 1, name)) {
-        const char *after = at + length;
-        if (strncmp(after, "_series", 7) == 0) after += 7;
-        if ((at == sql || !in_name(at[-1])) && !in_name(*after)) return true;
-    }
+static bool is_time_of(const pbd_figure_file *file, const char *sql, const pbd_group *g) {
+    return reads_times(sql) && pbd_figure_reads(file, sql, g->name);
+}
+
+static bool is_timed(const pbd_figure_file *file, const pbd_group *g) {
+    if (g->engine) return true; /* a program of its own, with as many threads as it likes */
+    for (unsigned i = 0; i < file->tables_count; i++)
+        if (is_time_of(file, file->tables[i].sql, g)) return true;
+    for (unsigned i = 0; i < file->data_count; i++)
+        if (is_time_of(file, file->data[i].sql, g)) return true;
+    for (unsigned i = 0; i < file->claims_count; i++)
+        if (is_time_of(file, file->claims[i].sql, g)) return true;
     return false;
 }
 
 static bool names_runs(const pbd_figure_file *file, const pbd_claim *claim) {
     for (unsigned i = 0; i < file->runs_count; i++)
-        if (reads(claim->sql, file->runs[i].name)) return true;
+        if (pbd_figure_reads(file, claim->sql, file->runs[i].name)) return true;
     return false;
 }
 
@@ -284,6 +365,7 @@ static pbd_status check_figure(const pbd_figure_file *file, const char *id) {
         !(file->quick_seconds >= 0 && isfinite(file->quick_seconds)))
         return pbd_error(PBD_BAD_INPUT, "%s: seconds, quick_seconds and memory_mib must not be negative",
                          file->shown_as);
+    PBD_TRY(check_tables(file));
     PBD_TRY(check_data_and_plots(file));
     for (unsigned i = 0; i < file->strips_count; i++) PBD_TRY(check_strip(file, i));
     return check_claims(file);
@@ -326,6 +408,25 @@ static const char *other_value(char **words, unsigned count, const char *setting
         if (value && !lists(value, value_of(setting, setting))) return words[i];
     }
     return NULL;
+}
+
+static bool has_key(const pbd_param *params, const char *setting) {
+    for (const pbd_param *p = params; p && p->name; p++)
+        if (value_of(setting, p->name)) return true;
+    return false;
+}
+
+/* Whether a setting of the paper is for this group: not that of a parameter which other cases have and neither its own
+ * nor its method has. */
+static bool concerns(const pbd_group *g, const char *setting) {
+    const pbd_method_entry *method;
+    const pbd_case *own;
+    if (pbd_find_case(g->case_name, &own).code != PBD_OK || has_key(own->params, setting)) return true;
+    if (pbd_find_method(g->method, &method).code != PBD_OK || has_key(method->by_precision[0]->params, setting))
+        return true;
+    for (size_t i = 0; i < pbd_case_count(); i++)
+        if (has_key(pbd_case_at(i)->params, setting)) return false;
+    return true;
 }
 
 static pbd_status append(pbd_group *g, const char *one) {
@@ -385,7 +486,7 @@ static pbd_status apply_all(pbd_figure_file *file, const pbd_paper *paper) {
                 return pbd_error(PBD_BAD_INPUT, "plots/papers.yaml: settings of %s: '%.60s': expected key=value",
                                  paper->key, settings->set[i]);
             for (unsigned g = 0; g < file->runs_count; g++)
-                if (strcmp(file->runs[g].method, settings->method) == 0)
+                if (strcmp(file->runs[g].method, settings->method) == 0 && concerns(&file->runs[g], settings->set[i]))
                     PBD_TRY(apply_setting(file, g, settings->set[i]));
         }
     }
@@ -415,6 +516,7 @@ static pbd_status load(const char *path, const char *shown_as, const cyaml_schem
     for (unsigned i = 0; i < file->runs_count; i++) {
         file->runs[i].left_out = 0; /* no member of the schema, like the next */
         file->runs[i].missing[0] = '\0';
+        file->runs[i].timed = is_timed(file, &file->runs[i]);
     }
     file->shown_as = strdup(shown_as);
     pbd_status status = file->shown_as ? check_groups(file) : pbd_error(PBD_FAILED, "out of memory");
@@ -438,17 +540,17 @@ pbd_status pbd_figure_load(const char *id, pbd_figure_file **out) {
                *path = pbd_new_format(&a, "%s/%s", pbd_root(), name);
     *out = NULL;
     PBD_TRY(pbd_arena_check(&a));
-    return load(path, name, &figure_schema, id, out);
+    return load(path, name, &pbd_figure_schema, id, out);
 }
 
 pbd_status pbd_sweep_load(const char *path, pbd_figure_file **out) {
-    return load(path, path, &sweep_schema, NULL, out);
+    return load(path, path, &pbd_sweep_schema, NULL, out);
 }
 
 void pbd_figure_file_free(pbd_figure_file *file) {
     if (!file) return;
     free(file->shown_as);
-    pbd_yaml_free(&figure_schema, file);
+    pbd_yaml_free(&pbd_figure_schema, file);
 }
 
 const char *pbd_scale_mark(pbd_scale scale) {

@@ -6,6 +6,7 @@
 #ifndef PBD_FIGURE_FILE_H
 #define PBD_FIGURE_FILE_H
 
+#include <cyaml/cyaml.h>
 #include <stdio.h>
 
 #include "harness/plan/plan.h"
@@ -18,6 +19,7 @@ typedef struct pbd_group {
     char *engine; /* of a method in a process of its own: its file under ROOT. A figure skips the group where it cannot
                      be used; NULL: the method is known otherwise */
     unsigned threads, repeats, warmups;
+    unsigned cores; /* a figure skips the group where the program may use fewer processors; 0: any number does */
     uint64_t seed;
     char **set; /* "key=value" */
     unsigned set_count;
@@ -28,13 +30,15 @@ typedef struct pbd_group {
     char **full; /* likewise under --full: the paper's size */
     unsigned full_count;
     size_t left_out;   /* not of the file: runs that pbd_figure_leave_out found out of reach */
-    char missing[300]; /* likewise: why the engine cannot be used, by pbd_figure_plan; "": it can */
+    bool timed;        /* likewise: some query reads its times, or it is an engine's */
+    char missing[300]; /* likewise: why the group cannot be run here, by pbd_figure_plan; "": it can */
 } pbd_group;
 
-/* A query whose rows gnuplot draws: written as NAME.tsv. */
-typedef struct pbd_data_query {
+/* A query with a name. Of `tables`: the queries after it read its rows as those of a table. Of `data`: gnuplot draws
+ * its rows, written as NAME.tsv. */
+typedef struct pbd_named_query {
     char *name, *sql;
-} pbd_data_query;
+} pbd_named_query;
 
 /* Rendered states of the runs of a query, which has the columns run_id and caption and at most 6 rows: one row of
  * pictures each. The picture is FIGURE-NAME.png. */
@@ -76,7 +80,9 @@ typedef struct pbd_figure_file {
     unsigned differs_count;
     pbd_group *runs;
     unsigned runs_count;
-    pbd_data_query *data;
+    pbd_named_query *tables;
+    unsigned tables_count;
+    pbd_named_query *data;
     unsigned data_count;
     char **plots; /* file names that plot.gp writes */
     unsigned plots_count;
@@ -86,6 +92,8 @@ typedef struct pbd_figure_file {
     unsigned claims_count;
     char *shown_as; /* the file's name for messages */
 } pbd_figure_file;
+
+extern const cyaml_schema_value_t pbd_figure_schema, pbd_sweep_schema; /* of the files */
 
 /* Reads ROOT/plots/ID/figure.yaml and adds its paper's settings, or reads a sweep file (title, notes
  * and runs only). PBD_BAD_INPUT names the file and what is wrong. Runs are not checked against cases and methods here:
@@ -101,6 +109,9 @@ typedef enum pbd_scale { PBD_SCALE_USUAL, PBD_SCALE_QUICK, PBD_SCALE_FULL } pbd_
 /* "", " (quick)" or " (full)", for titles. */
 const char *pbd_scale_mark(pbd_scale scale);
 
+/* Whether a query reads the table NAME, or that of its series; itself, or through the file's `tables`. */
+bool pbd_figure_reads(const pbd_figure_file *file, const char *sql, const char *name);
+
 /* Whether any entry of `runs` has words for --full. */
 bool pbd_figure_has_full(const pbd_figure_file *file);
 
@@ -110,7 +121,8 @@ bool pbd_figure_has_full(const pbd_figure_file *file);
 pbd_status pbd_figure_plan(pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan);
 
 /* Writes the groups at that scale as entries of `runs` of a sweep file, named FIGURE_GROUP; of PBD_SCALE_FULL only
- * those that have words for it. The caller writes "runs:" before. PBD_FAILED when memory is out. */
+ * those that have words for it. Of a group whose backend is not available here a comment says so, since `sweep` makes
+ * all that its file has. The caller writes "runs:" before. PBD_FAILED when memory is out. */
 pbd_status pbd_figure_write_sweep(const pbd_figure_file *file, pbd_scale scale, FILE *out);
 
 #endif

@@ -3,12 +3,14 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/catalog/plugin.h"
 #include "harness/exec/arena.h"
+#include "harness/files/folded.h"
 #include "harness/files/paths.h"
 #include "harness/run/run_plan.h"
 
@@ -90,7 +92,14 @@ static void free_words(group_words *w) {
     pbd_arena_free(&w->owned);
 }
 
-static pbd_status plan_group(const pbd_group *g, pbd_scale scale, bool is_figure, size_t group, pbd_plan *plan) {
+/* With --quick no time is judged, and nothing is large. */
+static bool runs_alone(const pbd_figure_file *file, const pbd_group *g, pbd_scale scale) {
+    return scale != PBD_SCALE_QUICK && (g->timed || file->memory_mib > PBD_MOST_MEMORY_BESIDE);
+}
+
+static pbd_status plan_group(const pbd_figure_file *file, unsigned i, pbd_scale scale, size_t group, pbd_plan *plan) {
+    const pbd_group *g = &file->runs[i];
+    const bool is_figure = file->figure != NULL; /* a sweep is there to make its runs */
     group_words w PBD_CLEANUP(free_words) = {0};
     PBD_TRY(choose_words(g, scale, &w));
     PBD_TRY(parse_words(&w));
@@ -109,7 +118,10 @@ static pbd_status plan_group(const pbd_group *g, pbd_scale scale, bool is_figure
                                  .settings = w.sets,
                                  .axis = w.parsed,
                                  .axes = w.axes};
-    return pbd_plan_add(plan, &request, group);
+    const size_t before = plan->count;
+    PBD_TRY(pbd_plan_add(plan, &request, group));
+    for (size_t k = before; k < plan->count; k++) plan->item[k].alone = runs_alone(file, g, scale);
+    return pbd_ok();
 }
 
 /* Loads the engine of a group. A figure goes on without one that cannot be used, and says why. */
@@ -126,12 +138,20 @@ static pbd_status find_engine(pbd_group *g, bool is_figure) {
     return pbd_ok();
 }
 
+/* Times by more threads than processors would say nothing. */
+static void find_cores(pbd_group *g, bool is_figure) {
+    const int there = omp_get_num_procs();
+    if (!is_figure || *g->missing || (unsigned)there >= g->cores) return;
+    snprintf(g->missing, sizeof g->missing, "it needs %u processors, and the program may use %d here", g->cores, there);
+}
+
 pbd_status pbd_figure_plan(pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan) {
     for (unsigned i = 0; i < file->runs_count; i++) {
         const bool is_figure = file->figure != NULL; /* a sweep is there to make its runs */
         pbd_status status = find_engine(&file->runs[i], is_figure);
+        find_cores(&file->runs[i], is_figure);
         if (status.code == PBD_OK && !*file->runs[i].missing)
-            status = plan_group(&file->runs[i], scale, is_figure, first_group + i, plan);
+            status = plan_group(file, i, scale, first_group + i, plan);
         if (status.code != PBD_OK)
             return pbd_error(status.code, "%s: runs[%u] '%s': %s", file->shown_as, i, file->runs[i].name, status.text);
     }
@@ -162,7 +182,14 @@ pbd_status pbd_figure_write_sweep(const pbd_figure_file *file, pbd_scale scale, 
     for (unsigned i = 0; i < file->runs_count; i++) {
         const pbd_group *g = &file->runs[i];
         group_words w PBD_CLEANUP(free_words) = {0};
+        pbd_backend backend = PBD_BACKEND_CPU;
         if (scale == PBD_SCALE_FULL && g->full_count == 0) continue;
+        if (g->backend) PBD_TRY(pbd_name_backend(g->backend, &backend));
+        const pbd_status here = pbd_check_backend(backend);
+        if (here.code != PBD_OK) { /* `sweep` would refuse the whole file */
+            fprintf(out, "  # %s of %s is left out: %s\n", g->name, file->figure, here.text);
+            continue;
+        }
         PBD_TRY(choose_words(g, scale, &w));
         fputs("  - name: ", out);
         write_name(out, file->figure, g->name);
@@ -210,23 +237,53 @@ static size_t *first_alike(pbd_arena *a, const pbd_plan *plan) {
     return first;
 }
 
-pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer,
-                                 void *context) {
-    pbd_arena a PBD_ARENA;
-    const size_t *first = first_alike(&a, plan);
-    /* Shallow copies: the plan still owns what the items hold. */
-    pbd_plan once = {.item = pbd_new(&a, pbd_plan_item, plan->count + 1), .capacity = plan->count + 1};
-    PBD_TRY(pbd_arena_check(&a));
-    for (size_t i = 0; i < plan->count; i++)
-        if (first[i] == i) once.item[once.count++] = plan->item[i];
-    const pbd_status status = pbd_plan_execute(&once, store, again, observer, context);
+/* The plan without repetitions. Shallow copies: the plan still owns what the items hold. */
+static pbd_status fold_alike(pbd_arena *a, const pbd_plan *plan, const size_t *first, pbd_plan *once) {
+    *once = (pbd_plan){.item = pbd_new(a, pbd_plan_item, plan->count + 1), .capacity = plan->count + 1};
+    size_t *place = pbd_new(a, size_t, plan->count + 1);
+    PBD_TRY(pbd_arena_check(a));
+    for (size_t i = 0; i < plan->count; i++) {
+        if (first[i] == i) {
+            place[i] = once->count;
+            once->item[once->count++] = plan->item[i];
+        } else {
+            once->item[place[first[i]]].alone |= plan->item[i].alone;
+        }
+    }
+    return pbd_ok();
+}
+
+static void unfold_alike(pbd_plan *plan, const size_t *first, const pbd_plan *once) {
     for (size_t i = 0, k = 0; i < plan->count; i++) {
         if (first[i] == i)
-            plan->item[i] = once.item[k++];
+            plan->item[i] = once->item[k++];
         else
             memcpy(plan->item[i].run_id, plan->item[first[i]].run_id, sizeof plan->item[i].run_id);
     }
+}
+
+/* In this process, or by workers where there are any. */
+static pbd_status execute_once(pbd_plan *plan, pbd_store *store, const pbd_workers *workers, bool again,
+                               pbd_plan_observer observer, void *context) {
+    pbd_arena a PBD_ARENA;
+    pbd_plan once;
+    const size_t *first = first_alike(&a, plan);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(fold_alike(&a, plan, first, &once));
+    const pbd_status status = workers ? pbd_plan_execute_beside(&once, workers, again, observer, context)
+                                      : pbd_plan_execute(&once, store, again, observer, context);
+    unfold_alike(plan, first, &once);
     return status;
+}
+
+pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer,
+                                 void *context) {
+    return execute_once(plan, store, NULL, again, observer, context);
+}
+
+pbd_status pbd_plan_execute_once_beside(pbd_plan *plan, const pbd_workers *workers, bool again,
+                                        pbd_plan_observer observer, void *context) {
+    return execute_once(plan, NULL, workers, again, observer, context);
 }
 
 pbd_status pbd_plan_look_up(pbd_plan *plan, pbd_store *store) {
@@ -291,7 +348,7 @@ void pbd_plan_print_missing(const pbd_plan *plan, size_t first, size_t last, siz
         const pbd_plan_item *item = &plan->item[i];
         if (!in_groups(item, first, last) || item->run_id[0] || pbd_out_of_reach(item)) continue;
         if (shown++ < most)
-            printf("    %s\n", item->label);
+            pbd_print_line(4, "%s", item->label);
         else
             more++;
     }

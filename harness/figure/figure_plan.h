@@ -3,12 +3,20 @@
 #define PBD_FIGURE_PLAN_H
 
 #include "harness/figure/figure_file.h"
+#include "harness/run/run_beside.h"
 #include "harness/run/run_plan.h"
+
+/* MiB, of a figure whose runs may have others beside them. */
+enum { PBD_MOST_MEMORY_BESIDE = 2048 };
 
 /* As pbd_plan_execute, but items that ask for the same run (same cell, seed and repeat) make it once and all get its
  * run_id; `total` counts different runs. */
 pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer,
                                  void *context);
+
+/* As pbd_plan_execute_beside, likewise. What pbd_plan_look_up found is not made. */
+pbd_status pbd_plan_execute_once_beside(pbd_plan *plan, const pbd_workers *workers, bool again,
+                                        pbd_plan_observer observer, void *context);
 
 /* Fills in the run_id of every item that the store already has a finished run of. `store` may be NULL: none. */
 pbd_status pbd_plan_look_up(pbd_plan *plan, pbd_store *store);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/files/folded.h"
 #include "harness/files/json.h"
 #include "harness/process/exit_codes.h"
 #include "harness/process/progress.h"
@@ -178,7 +179,7 @@ static void print_left_out(const pbd_figure_file *file) {
     for (unsigned i = 0; i < file->runs_count; i++) {
         char left_out[500];
         pbd_left_out_text(&file->runs[i], left_out);
-        if (*left_out) printf("  %s\n", left_out);
+        if (*left_out) pbd_print_line(2, "%s", left_out);
     }
 }
 
@@ -228,6 +229,12 @@ static double stored_seconds(pbd_store *store, const pbd_group *group) {
     return seconds;
 }
 
+static bool runs_alone(const pbd_plan *plan, size_t group) {
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->item[i].group == group && !pbd_may_be_beside(&plan->item[i])) return true;
+    return false;
+}
+
 pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,
                                pbd_store *store, pbd_forecast *out) {
     const double whole[] = {file->seconds, file->quick_seconds, 0};
@@ -240,11 +247,12 @@ pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan
         if (to_make == 0) continue;
         double each = scale == PBD_SCALE_QUICK ? NAN : stored_seconds(store, &file->runs[i]);
         if (isnan(each)) {
-            /* The file's seconds are for the whole figure: this group's share by its number of runs. */
-            each = whole[scale] > 0 && out->runs.runs ? whole[scale] / (double)out->runs.runs : NAN;
+            /* The file's seconds are of the runs within reach: this group's share by its number of runs. */
+            each = whole[scale] > 0 ? whole[scale] / (double)(out->runs.runs - out->runs.left_out) : NAN;
             out->measured = false;
         }
         out->seconds += each * (double)to_make;
+        if (runs_alone(plan, first_group + i)) out->alone += each * (double)to_make;
     }
     return pbd_ok();
 }
@@ -278,18 +286,20 @@ void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size
         return;
     }
     const size_t to_make = forecast->runs.missing - forecast->runs.left_out;
-    printf("%s%s: %zu runs, %zu stored, %zu to make", file->figure ? file->figure : file->shown_as,
-           pbd_scale_mark(style->scale), forecast->runs.runs, forecast->runs.runs - forecast->runs.missing, to_make);
+    char time[80] = "", memory[40] = "";
     if (to_make && isfinite(forecast->seconds))
-        printf("; about %.2g s (%s)", forecast->seconds, forecast->measured ? "from stored runs" : "as its file says");
+        snprintf(time, sizeof time, "; about %.2g s (%s)", forecast->seconds,
+                 forecast->measured ? "from stored runs" : "as its file says");
     else if (to_make)
-        printf("; time unknown: no similar run is stored");
-    if (forecast->memory_mib > 0) printf("; about %.3g MiB", forecast->memory_mib);
-    putchar('\n');
+        snprintf(time, sizeof time, "; time unknown: no similar run is stored");
+    if (forecast->memory_mib > 0) snprintf(memory, sizeof memory, "; about %.3g MiB", forecast->memory_mib);
+    pbd_print_line(0, "%s%s: %zu runs, %zu stored, %zu to make%s%s", file->figure ? file->figure : file->shown_as,
+                   pbd_scale_mark(style->scale), forecast->runs.runs, forecast->runs.runs - forecast->runs.missing,
+                   to_make, time, memory);
     for (unsigned i = 0; i < file->runs_count && !style->quiet; i++) {
         pbd_plan_tally tally;
         if (pbd_plan_count(plan, first_group + i, first_group + i + 1, &tally).code != PBD_OK) return;
-        printf("  %s: %zu runs, %zu to make\n", file->runs[i].name, tally.runs, tally.missing - tally.left_out);
+        pbd_print_line(2, "%s: %zu runs, %zu to make", file->runs[i].name, tally.runs, tally.missing - tally.left_out);
         pbd_plan_print_missing(plan, first_group + i, first_group + i + 1, LABELS_SHOWN);
     }
     if (!style->quiet) print_left_out(file);

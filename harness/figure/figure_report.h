@@ -28,6 +28,7 @@ void pbd_report_figure(const pbd_figure_report *report, const pbd_report_style *
 typedef struct pbd_forecast {
     pbd_plan_tally runs;
     double seconds, memory_mib;
+    double alone;  /* of `seconds`: in runs that nothing runs beside */
     bool measured; /* every part of `seconds` comes from stored runs */
 } pbd_forecast;
 

@@ -11,60 +11,50 @@
 #include "harness/figure/figure_file.h"
 #include "harness/figure/papers.h"
 #include "harness/files/paths.h"
+#include "harness/files/yaml_fields.h"
 #include "harness/files/yaml_file.h"
 
 /* ---- papers.yaml ------------------------------------------------------------------------------------------------- */
 
-#define TEXT(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, CYAML_UNLIMITED)
-#define MAYBE_TEXT(key, type, member) \
-    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0, CYAML_UNLIMITED)
-
-static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
-
-static const cyaml_schema_field_t figure_fields[] = {TEXT("id", pbd_paper_figure, id),
-                                                     TEXT("shows", pbd_paper_figure, shows),
-                                                     MAYBE_TEXT("absent", pbd_paper_figure, absent), CYAML_FIELD_END};
-static const cyaml_schema_value_t figure_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_paper_figure, figure_fields)};
+static const cyaml_schema_field_t figure_fields[] = {
+    PBD_YAML_TEXT(pbd_paper_figure, id, "id", "of a figure or table: the name of its folder in plots"),
+    PBD_YAML_TEXT(pbd_paper_figure, shows, "shows", "a line"), CYAML_FIELD_END};
+static const cyaml_schema_value_t figure_schema = PBD_YAML_ENTRY(pbd_paper_figure, figure_fields);
 
 static const cyaml_schema_field_t settings_fields[] = {
-    TEXT("method", pbd_paper_settings, method),
-    CYAML_FIELD_SEQUENCE("set", CYAML_FLAG_POINTER, pbd_paper_settings, set, &word, 1, CYAML_UNLIMITED),
-    TEXT("because", pbd_paper_settings, because), CYAML_FIELD_END};
-static const cyaml_schema_value_t settings_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_paper_settings, settings_fields)};
+    PBD_YAML_TEXT(pbd_paper_settings, method, "method", "the method that they are of"),
+    PBD_YAML_LIST(pbd_paper_settings, set, "set", &pbd_yaml_word,
+                  "`key=value`, in all runs of figures of the paper whose method or case has the key"),
+    PBD_YAML_TEXT(pbd_paper_settings, because, "because", "where the paper says so"), CYAML_FIELD_END};
+static const cyaml_schema_value_t settings_schema = PBD_YAML_ENTRY(pbd_paper_settings, settings_fields);
 
-static const cyaml_schema_field_t not_judged_fields[] = {TEXT("id", pbd_not_judged, id),
-                                                         TEXT("because", pbd_not_judged, because), CYAML_FIELD_END};
-static const cyaml_schema_value_t not_judged_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_not_judged, not_judged_fields)};
+static const cyaml_schema_field_t not_judged_fields[] = {
+    PBD_YAML_TEXT(pbd_not_judged, id, "id", "of a claim that no run can judge"),
+    PBD_YAML_TEXT(pbd_not_judged, because, "because", "why"), CYAML_FIELD_END};
+static const cyaml_schema_value_t not_judged_schema = PBD_YAML_ENTRY(pbd_not_judged, not_judged_fields);
 
 static const cyaml_schema_field_t paper_fields[] = {
-    TEXT("key", pbd_paper, key),
-    TEXT("kind", pbd_paper, kind),
-    TEXT("title", pbd_paper, title),
-    CYAML_FIELD_SEQUENCE("authors", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, authors, &word, 1,
-                         CYAML_UNLIMITED),
-    CYAML_FIELD_UINT("year", CYAML_FLAG_OPTIONAL, pbd_paper, year),
-    TEXT("venue", pbd_paper, venue),
-    MAYBE_TEXT("volume", pbd_paper, volume),
-    MAYBE_TEXT("pages", pbd_paper, pages),
-    MAYBE_TEXT("publisher", pbd_paper, publisher),
-    MAYBE_TEXT("doi", pbd_paper, doi),
-    MAYBE_TEXT("url", pbd_paper, url),
-    CYAML_FIELD_SEQUENCE("settings", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, settings, &settings_schema, 0,
-                         CYAML_UNLIMITED),
-    CYAML_FIELD_SEQUENCE("figures", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, figures, &figure_schema, 0,
-                         CYAML_UNLIMITED),
-    CYAML_FIELD_SEQUENCE("not_judged", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper, not_judged,
-                         &not_judged_schema, 0, CYAML_UNLIMITED),
+    PBD_YAML_TEXT(pbd_paper, key, "key", "a word, such as `rodero2016`"),
+    PBD_YAML_TEXT(pbd_paper, kind, "kind", "BibTeX's word: inproceedings, article, misc"),
+    PBD_YAML_TEXT(pbd_paper, title, "title", "of the paper"),
+    CYAML_FIELD_SEQUENCE(PBD_YAML_KEY("authors", "`Given Family`"), CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, pbd_paper,
+                         authors, &pbd_yaml_word, 1, CYAML_UNLIMITED),
+    PBD_YAML_MAYBE_WHOLE(pbd_paper, year, "year", "of publication"),
+    PBD_YAML_TEXT(pbd_paper, venue, "venue", "journal or conference"),
+    PBD_YAML_MAYBE_TEXT(pbd_paper, volume, "volume", "of the journal"),
+    PBD_YAML_MAYBE_TEXT(pbd_paper, pages, "pages", "or the article's number"),
+    PBD_YAML_MAYBE_TEXT(pbd_paper, publisher, "publisher", "of the venue"),
+    PBD_YAML_MAYBE_TEXT(pbd_paper, doi, "doi", "without the resolver's address"),
+    PBD_YAML_MAYBE_TEXT(pbd_paper, url, "url", "where it can be read"),
+    PBD_YAML_MAYBE_LIST(pbd_paper, settings, "settings", &settings_schema, "what all its figures set"),
+    PBD_YAML_MAYBE_LIST(pbd_paper, figures, "figures", &figure_schema, "every figure and table"),
+    PBD_YAML_MAYBE_LIST(pbd_paper, not_judged, "not_judged", &not_judged_schema, "claims that no run can judge"),
     CYAML_FIELD_END};
-static const cyaml_schema_value_t paper_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_paper, paper_fields)};
+static const cyaml_schema_value_t paper_schema = PBD_YAML_ENTRY(pbd_paper, paper_fields);
 
 static const cyaml_schema_field_t papers_fields[] = {
-    CYAML_FIELD_SEQUENCE("papers", CYAML_FLAG_POINTER, pbd_papers, papers, &paper_schema, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_END};
-static const cyaml_schema_value_t papers_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_papers, papers_fields)};
+    PBD_YAML_LIST(pbd_papers, papers, "papers", &paper_schema, "in the order of `list figures`"), CYAML_FIELD_END};
+const cyaml_schema_value_t pbd_papers_schema = PBD_YAML_FILE(pbd_papers, papers_fields);
 
 pbd_status pbd_papers_load(pbd_papers **out) {
     pbd_arena a PBD_ARENA;
@@ -72,12 +62,12 @@ pbd_status pbd_papers_load(pbd_papers **out) {
     void *data = NULL;
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(pbd_root_check());
-    const pbd_status status = pbd_yaml_load(path, "plots/papers.yaml", &papers_schema, &data);
+    const pbd_status status = pbd_yaml_load(path, "plots/papers.yaml", &pbd_papers_schema, &data);
     *out = data;
     return status;
 }
 
-void pbd_papers_free(pbd_papers *papers) { pbd_yaml_free(&papers_schema, papers); }
+void pbd_papers_free(pbd_papers *papers) { pbd_yaml_free(&pbd_papers_schema, papers); }
 
 const pbd_paper *pbd_paper_of(const pbd_papers *papers, const char *key) {
     for (unsigned i = 0; i < papers->papers_count; i++)
@@ -106,7 +96,7 @@ static bool has_folder(const char *id) {
 
 /* Copies the strings; of `paper`, the first `paper_length` characters. */
 static pbd_status add_entry(pbd_figure_list *list, const char *id, const char *paper, size_t paper_length,
-                            const char *shows, const char *absent) {
+                            const char *shows) {
     pbd_arena *a = &list->owned;
     if (!pbd_arena_more(a, &list->item, list->count, sizeof *list->item)) return pbd_arena_check(a);
     const bool available = has_folder(id);
@@ -114,7 +104,7 @@ static pbd_status add_entry(pbd_figure_list *list, const char *id, const char *p
                                                    .paper = pbd_new_format(a, "%.*s", (int)paper_length, paper),
                                                    .shows = pbd_new_text(a, shows),
                                                    .available = available,
-                                                   .reason = available ? "" : pbd_new_text(a, absent)};
+                                                   .reason = available ? "" : "not yet"};
     return pbd_arena_check(a);
 }
 
@@ -133,8 +123,7 @@ static pbd_status add_own(pbd_figure_list *list, const char *id) {
     if (status.code == PBD_FAILED) return status;
     /* A file that cannot be read is listed too; `reproduce` reports what is wrong with it. */
     const char *paper = file ? file->paper : id;
-    status = add_entry(list, id, paper, strcspn(paper, "-"), file ? file->title : "(its figure.yaml cannot be read)",
-                       "not yet");
+    status = add_entry(list, id, paper, strcspn(paper, "-"), file ? file->title : "(its figure.yaml cannot be read)");
     pbd_figure_file_free(file);
     return status;
 }
@@ -164,8 +153,7 @@ pbd_status pbd_list_figures(pbd_figure_list *out) {
         const pbd_paper *paper = &papers->papers[p];
         for (unsigned f = 0; f < paper->figures_count && status.code == PBD_OK; f++) {
             const pbd_paper_figure *figure = &paper->figures[f];
-            status = add_entry(out, figure->id, paper->key, strlen(paper->key), figure->shows,
-                               figure->absent ? figure->absent : "not yet");
+            status = add_entry(out, figure->id, paper->key, strlen(paper->key), figure->shows);
         }
     }
     if (status.code == PBD_OK) status = add_own_folders(out);

@@ -9,7 +9,7 @@
 typedef struct pbd_figure_entry {
     char *id, *paper, *shows;
     bool available;     /* there is a folder plots/ID */
-    const char *reason; /* why there is none, such as "not yet"; else "" */
+    const char *reason; /* why there is none: "not yet"; else "" */
 } pbd_figure_entry;
 
 typedef struct pbd_figure_list {

@@ -132,10 +132,6 @@ static pbd_status write_paper(const pbd_paper *paper, const pbd_figure_list *fig
     write_tally(&sum, out);
     for (unsigned i = 0; i < paper->not_judged_count; i++)
         fprintf(out, "\nNot judged: `%s`. %s\n", paper->not_judged[i].id, paper->not_judged[i].because);
-    for (unsigned i = 0; i < paper->figures_count; i++)
-        if (paper->figures[i].absent)
-            fprintf(out, "\nWithout a folder: %s (%s), %s.\n", paper->figures[i].id, paper->figures[i].shows,
-                    paper->figures[i].absent);
     return pbd_ok();
 }
 

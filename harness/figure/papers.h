@@ -2,13 +2,13 @@
 #ifndef PBD_PAPERS_H
 #define PBD_PAPERS_H
 
+#include <cyaml/cyaml.h>
 #include <stdio.h>
 
 #include "methods/method.h"
 
 typedef struct pbd_paper_figure {
     char *id, *shows;
-    char *absent; /* why it has no folder, such as "a sketch"; NULL: not yet */
 } pbd_paper_figure;
 
 /* A claim that no run can judge, with the reason. */
@@ -43,6 +43,8 @@ typedef struct pbd_papers {
     pbd_paper *papers;
     unsigned papers_count;
 } pbd_papers;
+
+extern const cyaml_schema_value_t pbd_papers_schema; /* of the file */
 
 /* Reads ROOT/plots/papers.yaml; the caller frees *out. */
 pbd_status pbd_papers_load(pbd_papers **out);

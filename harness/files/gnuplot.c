@@ -107,7 +107,7 @@ pbd_status pbd_gnuplot(const char *script, const pbd_gnuplot_variable *variable,
         words[n++] = option;
         words[n++] = assignment(&a, v);
     }
-    words[n] = pbd_new_format(&a, "%s/plots/%s", pbd_root(), script);
+    words[n] = *script == '/' ? pbd_new_text(&a, script) : pbd_new_format(&a, "%s/plots/%s", pbd_root(), script);
     PBD_TRY(pbd_arena_check(&a));
     return run_child(words, words[n], output);
 }

@@ -11,8 +11,8 @@ typedef struct pbd_gnuplot_variable {
     const char *name, *value;
 } pbd_gnuplot_variable;
 
-/* Runs `gnuplot ROOT/plots/SCRIPT` with the variables and `style`, the path of plots/style.gp. PBD_NOT_SUPPORTED when
- * there is no gnuplot (the sentence says what to install), PBD_BAD_INPUT when it fails. *output, to be freed by the
+/* Runs `gnuplot ROOT/plots/SCRIPT` (or SCRIPT, where it is a whole path) with the variables and `style`, the path of
+ * plots/style.gp. PBD_NOT_SUPPORTED when there is no gnuplot (the sentence says what to install), PBD_BAD_INPUT when it fails. *output, to be freed by the
  * caller, is what it printed; NULL when it was not started. */
 pbd_status pbd_gnuplot(const char *script, const pbd_gnuplot_variable *variable, size_t count, char **output);
 

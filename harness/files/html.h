@@ -30,30 +30,9 @@ void html_void(pbd_html *h, const char *name, ...) __attribute__((sentinel)); /*
 
 /* Text. Control characters and bytes that are no UTF-8 become '?'. */
 void html_text(pbd_html *h, const char *text); /* NULL: nothing */
-void html_textf(pbd_html *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* <name>text</name>, without attributes; with a class (NULL: none) and formatted. */
+/* <name>text</name>, without attributes. */
 void html_element(pbd_html *h, const char *name, const char *text);
-void html_elementf(pbd_html *h, const char *name, const char *class, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-/* <a href="#ID">text</a> */
-void html_link(pbd_html *h, const char *id, const char *text);
-
-/* A table that scrolls sideways where it has to; rows are the caller's: open "tr" ... close "tr". */
-typedef struct html_column {
-    const char *title;
-    bool number; /* set flush right */
-} html_column;
-void html_table_open(pbd_html *h, const char *id, const char *caption, const html_column *column, size_t columns);
-void html_table_close(pbd_html *h);
-
-/* Cells. Numbers carry what they are sorted by; NaN is a dash, and sorted last. */
-void html_cell(pbd_html *h, const char *text);
-void html_number(pbd_html *h, double value, int digits);
-/* An open cell whose content follows; close it by html_close(h, "td"). A whole one. */
-void html_cell_open(pbd_html *h, double sorted_by, bool number);
-void html_cellf(pbd_html *h, double sorted_by, bool number, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 
 /* <head>: `title`, also as the page's generator, the colours of all pages and a page's own style. policy: a content
  * security policy; NULL: none. */
@@ -66,7 +45,5 @@ void html_markup(pbd_html *h, const char *text);
 pbd_status html_json(pbd_html *h, const char *id, const json_t *json);
 /* Bytes as base64 (RFC 4648), which needs no escape. */
 void html_base64(pbd_html *h, const unsigned char *byte, size_t count);
-/* An image inside the page. PBD_BAD_INPUT when the file cannot be read or is no PNG; then nothing was written. */
-pbd_status html_png(pbd_html *h, const char *path, const char *alt);
 
 #endif

@@ -1,5 +1,6 @@
 #include "harness/files/nearest.h"
 
+#include <stdint.h>
 #include <string.h>
 
 enum { LONGEST_WORD = 64 };
@@ -9,7 +10,7 @@ enum { LONGEST_WORD = 64 };
 static size_t edit_distance(const char *a, const char *b) {
     const size_t n = strlen(a), m = strlen(b);
     size_t rows[3][LONGEST_WORD + 1];
-    if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;
+    if (n > LONGEST_WORD || m > LONGEST_WORD) return SIZE_MAX;
     for (size_t j = 0; j <= m; j++) rows[0][j] = j;
     for (size_t i = 1; i <= n; i++) {
         const size_t *above = rows[(i - 1) % 3], *higher = rows[(i + 1) % 3];
@@ -29,11 +30,13 @@ static size_t edit_distance(const char *a, const char *b) {
 
 const char *pbd_nearest(const char *word, const char *const *names, size_t count) {
     const char *best = NULL;
-    size_t best_distance = strlen(word) / 2 + 1; /* farther than half the word is another word */
+    const size_t length = strlen(word);
+    size_t best_distance = length / 2 + 1; /* farther than half the word is another word */
     for (size_t i = 0; i < count; i++) {
-        size_t distance = edit_distance(word, names[i]);
+        const size_t other = strlen(names[i]), least = other > length ? other - length : length - other;
+        size_t distance = least < best_distance ? edit_distance(word, names[i]) : least;
         /* A name of which the word is a part (`torsion` for cube_torsion) is nearer than letters tell. */
-        if (strlen(word) >= 3 && strstr(names[i], word)) distance = 1;
+        if (length >= 3 && strstr(names[i], word)) distance = 1;
         if (distance < best_distance) {
             best_distance = distance;
             best = names[i];

@@ -43,6 +43,12 @@ typedef struct pbd_request {
 /* A run that was stopped at its limit, pbd_plan_item.limit, is `interrupted` and has the limit as this metric, s. */
 #define PBD_WALL_LIMIT "wall_limit"
 
+/* A run that takes longer leaves its state in the folder, and is made further when it is made again (pause.h). */
+typedef struct pbd_pausing {
+    const char *folder; /* NULL: it is made at once */
+    double seconds;     /* of each process */
+} pbd_pausing;
+
 /* A list of runs to make, in order, all checked. */
 typedef struct pbd_plan_item {
     pbd_cell cell;
@@ -54,6 +60,8 @@ typedef struct pbd_plan_item {
     const char *law_instead;     /* of the case's default law: the only one that the method supports. NULL: none */
     char *chosen;                /* what the method chose for `auto`: " dt=0.0017 kernel=rest"; "": nothing */
     double limit;                /* s: the most that the run may take; 0: any time. It is no part of the cell */
+    pbd_pausing pause;           /* likewise; not owned */
+    bool alone;                  /* its times are wanted: no run of this program is made beside it */
     bool progress;               /* tells on standard error how far it is (step_progress.h) */
     bool begin_only;             /* build the scene and create the state, and end before the first step (pairs.h) */
     pbd_snapshot_plan snapshots; /* of the first repeat; such a run is always made */

@@ -55,6 +55,20 @@ void pbd_recorder_destroy(pbd_recorder *recorder) { free(recorder); }
 void pbd_recorder_mute(pbd_recorder *recorder, bool muted) { recorder->muted = muted; }
 const pbd_result *pbd_recorder_result(const pbd_recorder *recorder) { return recorder->result; }
 bool pbd_recorder_failed(const pbd_recorder *recorder) { return recorder->failed; }
+
+void pbd_recorder_exchange(pbd_recorder *recorder, pbd_result *other) {
+    pbd_result *r = recorder->result;
+    const pbd_result mine = *r;
+    r->metric = other->metric, r->metrics = other->metrics;
+    r->series = other->series, r->series_count = other->series_count;
+    r->warning = other->warning, r->warnings = other->warnings;
+    r->phase = other->phase, r->phases = other->phases;
+    other->metric = mine.metric, other->metrics = mine.metrics;
+    other->series = mine.series, other->series_count = mine.series_count;
+    other->warning = mine.warning, other->warnings = mine.warnings;
+    other->phase = mine.phase, other->phases = mine.phases;
+}
+
 bool pbd_records(const pbd_recorder *recorder) { return !recorder->muted; }
 
 void pbd_recorder_look(pbd_recorder *recorder, pbd_iterate_look look, const void *context) {

@@ -23,6 +23,8 @@ typedef void (*pbd_iterate_look)(const void *context, long iteration, const doub
 void pbd_recorder_look(pbd_recorder *recorder, pbd_iterate_look look, const void *context);
 /* What was recorded so far. */
 const pbd_result *pbd_recorder_result(const pbd_recorder *recorder);
+/* Exchanges metrics, series, warnings and phases with those of `other`: what was recorded before a pause. */
+void pbd_recorder_exchange(pbd_recorder *recorder, pbd_result *other);
 /* True when memory ran out while recording: the run is then failed, not silently incomplete. */
 bool pbd_recorder_failed(const pbd_recorder *recorder);
 

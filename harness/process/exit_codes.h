@@ -14,6 +14,12 @@ enum {
     PBD_EXIT_INTERRUPTED = 130
 };
 
+typedef struct pbd_exit_meaning {
+    int code;
+    const char *means; /* NULL ends the table */
+} pbd_exit_meaning;
+extern const pbd_exit_meaning pbd_exit_meanings[];
+
 /* Prints «pbdbench: SENTENCE» to stderr and returns the exit code that belongs to the status. */
 int pbd_complain(pbd_status status);
 

@@ -1,6 +1,7 @@
 #include "harness/process/progress.h"
 
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "harness/exec/clock.h"
@@ -28,7 +29,11 @@ void pbd_progress_show(pbd_progress *progress, size_t done, size_t total, bool m
     size_t full = total ? WIDTH * done / total : WIDTH;
     for (size_t i = 0; i < WIDTH; i++) bar[i] = i < full ? '#' : '.';
     bar[WIDTH] = '\0';
-    fprintf(stderr, "\r\033[K[%s] %zu/%zu%s  %.60s", bar, done, total, eta, label);
+    char line[120];
+    struct winsize size = {0};
+    const int wide = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    const int used = snprintf(line, sizeof line, "[%s] %zu/%zu%s  ", bar, done, total, eta);
+    fprintf(stderr, "\r\033[K%s%.*s", line, wide - 1 > used ? wide - 1 - used : 0, label); /* a full line would wrap */
     fflush(stderr);
 }
 

@@ -3,9 +3,12 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/catalog/registry.h"
+#include "harness/engine/engine_file.h"
 #include "harness/files/numbers.h"
 
 void pbd_write_word(FILE *out, const char *word) {
@@ -60,8 +63,9 @@ static char *import_command(const char *argv) {
 
 /* A method out of tree is found by the libraries or engines that were named when the run was made: "--plugin FILE" or
  * "--plugin=FILE". */
-static void write_files(FILE *out, const char *argv, const char *option) {
+static bool write_files(FILE *out, const char *argv, const char *option) {
     const size_t length = strlen(option);
+    bool any = false;
     json_t *words = json_loads(argv ? argv : "[]", 0, NULL), *item;
     size_t i;
     json_array_foreach(words, i, item) {
@@ -72,8 +76,20 @@ static void write_files(FILE *out, const char *argv, const char *option) {
         if (file == NULL) continue;
         fprintf(out, " %s ", option);
         pbd_write_word(out, file);
+        any = true;
     }
     json_decref(words);
+    return any;
+}
+
+/* A figure names its engines itself: those of this program are looked up by the method's name. */
+static void write_engine(FILE *out, const char *method) {
+    const pbd_method_entry *known;
+    char path[PATH_MAX];
+    if (pbd_find_method(method, &known).code == PBD_OK && !known->plugin) return;
+    if (!pbd_engine_file_of(method, path)) return;
+    fputs(" --engine ", out);
+    pbd_write_word(out, path);
 }
 
 char *pbd_run_command(const pbd_result *r, const char *argv) {
@@ -107,8 +123,8 @@ char *pbd_run_command(const pbd_result *r, const char *argv) {
     if (!bench) fprintf(out, " --seed %" PRIu64, r->seed);
     if (!bench && r->warmups > 0) fprintf(out, " -w %d", r->warmups);
     if (!bench && r->repeat > 0) fprintf(out, " -r %d", r->repeat + 1);
-    write_files(out, argv, "--plugin");
-    write_files(out, argv, "--engine");
+    const bool library = write_files(out, argv, "--plugin"), engine = write_files(out, argv, "--engine");
+    if (!library && !engine) write_engine(out, r->method_name);
     if (!bench) fputs(" --again", out);
     if (fclose(out) == 0) return command;
     free(command);

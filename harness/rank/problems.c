@@ -9,6 +9,7 @@
 #include "harness/exec/arena.h"
 #include "harness/files/nearest.h"
 #include "harness/files/paths.h"
+#include "harness/files/yaml_fields.h"
 #include "harness/files/yaml_file.h"
 #include "harness/query/cell_labels.h"
 
@@ -16,61 +17,54 @@ static const char shown_as[] = "cases/problems.yaml";
 
 /* ---- Schema ------------------------------------------------------------------------------------------------------ */
 
-#define TEXT(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, CYAML_UNLIMITED)
-#define MAYBE_TEXT(key, type, member) \
-    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0, CYAML_UNLIMITED)
-#define LIST(key, type, member, entry) \
-    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER, type, member, entry, 1, CYAML_UNLIMITED)
-#define MAYBE_LIST(key, type, member, entry) \
-    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, entry, 0, CYAML_UNLIMITED)
-#define NUMBER(key, type, member) CYAML_FIELD_FLOAT(key, CYAML_FLAG_DEFAULT, type, member)
+static const cyaml_schema_field_t trials_fields[] = {
+    PBD_YAML_TEXT(pbd_trials, method, "method", "the method"),
+    PBD_YAML_MAYBE_TEXT(pbd_trials, precision, "precision", "f32 or f64; default f64"),
+    PBD_YAML_MAYBE_LIST(pbd_trials, set, "set", &pbd_yaml_word, "`key=value`, in every trial"),
+    PBD_YAML_MAYBE_LIST(pbd_trials, axes, "axes", &pbd_yaml_word, "`key=a,b`: the grid of trials"),
+    PBD_YAML_MAYBE_LIST(pbd_trials, quick, "quick", &pbd_yaml_word,
+                        "under --quick in place of the setting or axis of the same key"),
+    PBD_YAML_MAYBE_LIST(pbd_trials, also, "also", &pbd_yaml_word,
+                        "further trials, `key=value key=value` in place of those above, such as the authors' own"),
+    PBD_YAML_MAYBE_TEXT(pbd_trials, authors, "authors", "which trials are the authors' own, and where they say so"),
+    CYAML_FIELD_END};
+static const cyaml_schema_value_t trials_schema = PBD_YAML_ENTRY(pbd_trials, trials_fields);
 
-static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
-
-static const cyaml_schema_field_t trials_fields[] = {TEXT("method", pbd_trials, method),
-                                                     MAYBE_TEXT("precision", pbd_trials, precision),
-                                                     MAYBE_LIST("set", pbd_trials, set, &word),
-                                                     MAYBE_LIST("axes", pbd_trials, axes, &word),
-                                                     MAYBE_LIST("quick", pbd_trials, quick, &word),
-                                                     MAYBE_LIST("also", pbd_trials, also, &word),
-                                                     MAYBE_TEXT("authors", pbd_trials, authors),
-                                                     CYAML_FIELD_END};
-static const cyaml_schema_value_t trials_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_trials, trials_fields)};
-
-static const cyaml_schema_field_t left_out_fields[] = {TEXT("name", pbd_left_out, name),
-                                                       TEXT("because", pbd_left_out, because), CYAML_FIELD_END};
-static const cyaml_schema_value_t left_out_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_left_out, left_out_fields)};
+static const cyaml_schema_field_t left_out_fields[] = {PBD_YAML_TEXT(pbd_left_out, name, "name", "what is left out"),
+                                                       PBD_YAML_TEXT(pbd_left_out, because, "because", "why"),
+                                                       CYAML_FIELD_END};
+static const cyaml_schema_value_t left_out_schema = PBD_YAML_ENTRY(pbd_left_out, left_out_fields);
 
 static const cyaml_schema_field_t problem_fields[] = {
-    TEXT("id", pbd_problem, id),
-    TEXT("title", pbd_problem, title),
-    TEXT("case", pbd_problem, case_name),
-    TEXT("kind", pbd_problem, kind),
-    MAYBE_LIST("set", pbd_problem, set, &word),
-    TEXT("metric", pbd_problem, metric),
-    CYAML_FIELD_FLOAT("target", CYAML_FLAG_OPTIONAL, pbd_problem, target),
-    NUMBER("uncertainty", pbd_problem, uncertainty),
-    NUMBER("tolerance", pbd_problem, tolerance),
-    TEXT("reference", pbd_problem, reference),
-    CYAML_FIELD_BOOL("quick", CYAML_FLAG_OPTIONAL, pbd_problem, quick),
-    LIST("methods", pbd_problem, methods, &trials_schema),
-    MAYBE_LIST("left_out", pbd_problem, left_out, &left_out_schema),
+    PBD_YAML_TEXT(pbd_problem, id, "id", "lower-case letters, digits and `-`; a changed problem needs another one"),
+    PBD_YAML_TEXT(pbd_problem, title, "title", "a line"),
+    PBD_YAML_TEXT(pbd_problem, case_name, "case", "the case"),
+    PBD_YAML_TEXT(pbd_problem, kind, "kind", "moving or static: budgets are of a frame of 1/60 s, or of a solve"),
+    PBD_YAML_MAYBE_LIST(pbd_problem, set, "set", &pbd_yaml_word,
+                        "`key=value`: every parameter of the case that is no choice"),
+    PBD_YAML_TEXT(pbd_problem, metric, "metric", "of the run: the error is its distance from the target"),
+    PBD_YAML_MAYBE_NUMBER(pbd_problem, target, "target", "in the metric's unit; default 0"),
+    PBD_YAML_NUMBER(pbd_problem, uncertainty, "uncertainty", "of the reference, in the same unit"),
+    PBD_YAML_NUMBER(pbd_problem, tolerance, "tolerance", "of the answer, in the same unit; above the uncertainty"),
+    PBD_YAML_TEXT(pbd_problem, reference, "reference", "what the answer is compared with, and where it is from"),
+    PBD_YAML_MAYBE_FLAG(pbd_problem, quick, "quick", "of the problems of --quick"),
+    PBD_YAML_LIST(pbd_problem, methods, "methods", &trials_schema, "the trials of each method"),
+    PBD_YAML_MAYBE_LIST(pbd_problem, left_out, "left_out", &left_out_schema,
+                        "methods that fit the case and have no trials"),
     CYAML_FIELD_END};
-static const cyaml_schema_value_t problem_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, pbd_problem, problem_fields)};
+static const cyaml_schema_value_t problem_schema = PBD_YAML_ENTRY(pbd_problem, problem_fields);
 
 static const cyaml_schema_field_t problems_fields[] = {
-    CYAML_FIELD_UINT("trials", CYAML_FLAG_DEFAULT, pbd_problems, trials),
-    CYAML_FIELD_UINT("quick_trials", CYAML_FLAG_DEFAULT, pbd_problems, quick_trials),
-    NUMBER("seconds", pbd_problems, seconds),
-    NUMBER("quick_seconds", pbd_problems, quick_seconds),
-    LIST("choices", pbd_problems, choices, &word),
-    LIST("problems", pbd_problems, problems, &problem_schema),
-    MAYBE_LIST("left_out", pbd_problems, left_out, &left_out_schema),
+    PBD_YAML_WHOLE(pbd_problems, trials, "trials", "of each method on each problem"),
+    PBD_YAML_WHOLE(pbd_problems, quick_trials, "quick_trials", "likewise under --quick"),
+    PBD_YAML_NUMBER(pbd_problems, seconds, "seconds", "s, the most that a trial may take"),
+    PBD_YAML_NUMBER(pbd_problems, quick_seconds, "quick_seconds", "likewise under --quick"),
+    PBD_YAML_LIST(pbd_problems, choices, "choices", &pbd_yaml_word,
+                  "parameters of cases that a method may choose, such as the resolution"),
+    PBD_YAML_LIST(pbd_problems, problems, "problems", &problem_schema, "the frozen problems"),
+    PBD_YAML_MAYBE_LIST(pbd_problems, left_out, "left_out", &left_out_schema, "problems that cannot be had"),
     CYAML_FIELD_END};
-static const cyaml_schema_value_t problems_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, pbd_problems, problems_fields)};
+const cyaml_schema_value_t pbd_problems_schema = PBD_YAML_FILE(pbd_problems, problems_fields);
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
@@ -217,7 +211,7 @@ pbd_status pbd_problems_load(pbd_problems **out) {
     void *data = NULL;
     *out = NULL;
     if (!path) return pbd_no_memory();
-    PBD_TRY(pbd_yaml_load(path, shown_as, &problems_schema, &data));
+    PBD_TRY(pbd_yaml_load(path, shown_as, &pbd_problems_schema, &data));
     const pbd_status status = check(data);
     if (status.code == PBD_OK)
         *out = data;
@@ -226,7 +220,7 @@ pbd_status pbd_problems_load(pbd_problems **out) {
     return status;
 }
 
-void pbd_problems_free(pbd_problems *problems) { pbd_yaml_free(&problems_schema, problems); }
+void pbd_problems_free(pbd_problems *problems) { pbd_yaml_free(&pbd_problems_schema, problems); }
 
 pbd_status pbd_find_problem(const pbd_problems *problems, const char *id, const pbd_problem **out) {
     pbd_arena a PBD_ARENA;
@@ -240,7 +234,8 @@ pbd_status pbd_find_problem(const pbd_problems *problems, const char *id, const 
     return pbd_unknown("problem", id, name, problems->problems_count, "pbdbench list problems");
 }
 
-static bool is_fixed_so(const pbd_problem *p, const json_t *params) {
+bool pbd_problem_fits(const pbd_problem *p, const char *case_name, const json_t *params) {
+    if (strcmp(p->case_name, case_name) != 0) return false;
     for (unsigned i = 0; i < p->set_count; i++) {
         pbd_setting setting PBD_CLEANUP(pbd_setting_free) = {0};
         if (pbd_setting_parse(p->set[i], &setting).code != PBD_OK || !pbd_has_setting(params, &setting)) return false;
@@ -251,7 +246,7 @@ static bool is_fixed_so(const pbd_problem *p, const json_t *params) {
 const pbd_problem *pbd_problem_of(const pbd_problems *problems, const char *case_name, const json_t *params) {
     for (unsigned i = 0; i < problems->problems_count; i++) {
         const pbd_problem *p = &problems->problems[i];
-        if (strcmp(p->case_name, case_name) == 0 && is_fixed_so(p, params)) return p;
+        if (pbd_problem_fits(p, case_name, params)) return p;
     }
     return NULL;
 }

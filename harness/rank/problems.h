@@ -6,6 +6,7 @@
 #ifndef PBD_PROBLEMS_H
 #define PBD_PROBLEMS_H
 
+#include <cyaml/cyaml.h>
 #include <jansson.h>
 
 #include "harness/figure/figure_plan.h"
@@ -54,6 +55,8 @@ typedef struct pbd_problems {
     unsigned left_out_count;
 } pbd_problems;
 
+extern const cyaml_schema_value_t pbd_problems_schema; /* of the file */
+
 /* Reads ROOT/cases/problems.yaml and checks what a schema cannot say: names, that every parameter of a case is fixed or
  * a choice, that no trial sets what its problem fixes, and that all methods have as many trials. PBD_BAD_INPUT names
  * the place. The caller frees *out. */
@@ -63,7 +66,9 @@ static inline void pbd_problems_release(pbd_problems **problems) { pbd_problems_
 
 /* The problem of that id; PBD_BAD_INPUT names the nearest one. */
 pbd_status pbd_find_problem(const pbd_problems *problems, const char *id, const pbd_problem **out);
-/* The problem that fixes parameters, a JSON object, as they are; NULL: none. */
+/* Whether a cell of that case with these parameters, a JSON object, is of the problem. */
+bool pbd_problem_fits(const pbd_problem *problem, const char *case_name, const json_t *params);
+/* The first problem that fixes parameters, a JSON object, as they are; NULL: none. */
 const pbd_problem *pbd_problem_of(const pbd_problems *problems, const char *case_name, const json_t *params);
 bool pbd_problem_moves(const pbd_problem *problem);
 /* Whether a parameter of a case is one that methods may choose. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "harness/files/numbers.h"
+#include "harness/run/convergence.h"
+#include "harness/store/rows.h"
 
 const double pbd_rank_level[PBD_RANK_LEVELS] = {10, 1, 0.1};
 
@@ -85,6 +87,12 @@ static double phase_of(const pbd_result *run, const char *name) {
     return 0;
 }
 
+static bool warns_of(const pbd_result *run, const char *name) {
+    for (size_t i = 0; i < run->warnings; i++)
+        if (strcmp(run->warning[i].name, name) == 0) return true;
+    return false;
+}
+
 /* A frame of what moves is steady work: preparation does not count. An answer at rest is had once: it does. */
 static double time_of(const pbd_problem *problem, const pbd_result *run) {
     static const double frame = 1.0 / 60; /* s */
@@ -100,7 +108,9 @@ void pbd_trial_judge(const pbd_problem *problem, const pbd_result *run, double l
     out->over = isnan(error) ? NAN : fmax(error, problem->uncertainty) / problem->tolerance;
     out->time = time_of(problem, run);
     out->late = whole > limit || !isnan(metric_of(run, PBD_WALL_LIMIT));
-    out->counts = strcmp(run->state, "ok") == 0 && !out->late && isfinite(out->over) && !isnan(out->time);
+    const bool well = strcmp(run->state, "ok") == 0 && !out->late;
+    out->astray = well && warns_of(run, PBD_UNCONVERGED);
+    out->counts = well && !out->astray && isfinite(out->over) && !isnan(out->time);
 }
 
 const pbd_trial *pbd_best_trial(const pbd_trial *trial, size_t count, double seconds) {
@@ -118,6 +128,57 @@ const pbd_trial *pbd_fastest_trial(const pbd_trial *trial, size_t count, double 
         if (t->counts && t->over <= level && (!fastest || t->time < fastest->time)) fastest = t;
     return fastest;
 }
+
+/* ---- What is still to be made ------------------------------------------------------------------------------------ */
+
+/* One that was stopped may take as long as it is let. */
+static pbd_status cost_of(pbd_store *store, const pbd_plan_item *item, double limit, double *seconds) {
+    static const char sql[] =
+        "SELECT state = 'interrupted', (SELECT sum(wall_s) FROM phase AS p WHERE p.run_id = run.run_id"
+        " AND p.name IN ('build', 'create', 'solve', 'measure'))"
+        " FROM run WHERE cell_id = ?1 AND kind = 'run' ORDER BY started_at DESC LIMIT 1";
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    const char *const key[] = {item->cell_id};
+    bool row = false;
+    *seconds = NAN;
+    if (!store) return pbd_ok();
+    PBD_TRY(pbd_store_prepare(store, sql, key, 1, &stmt));
+    PBD_TRY(pbd_store_step(store, stmt, &row, "looking for the time of a trial"));
+    if (row) *seconds = sqlite3_column_int(stmt, 0) ? limit : fmin(sqlite3_column_double(stmt, 1), limit);
+    return pbd_ok();
+}
+
+/* Problems may share a cell: it is run once. */
+static bool is_asked_before(const pbd_plan *plan, size_t index) {
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(plan->item[i].cell_id, plan->item[index].cell_id) == 0) return true;
+    return false;
+}
+
+pbd_status pbd_rank_cost(const pbd_rank *rank, pbd_store *store, double *seconds, size_t *known) {
+    *seconds = 0;
+    *known = 0;
+    for (const pbd_rank_row *row = rank->row; row < rank->row + rank->rows; row++) {
+        double sum = 0;
+        size_t have = 0, missing = 0;
+        for (size_t i = row->first; i < row->last; i++) {
+            const pbd_plan_item *item = &rank->plan.item[i];
+            double cost;
+            if (item->refusal.code != PBD_OK || is_asked_before(&rank->plan, i)) continue;
+            PBD_TRY(cost_of(store, item, rank->limit, &cost));
+            if (!isnan(cost)) sum += cost, have++;
+            if (*item->run_id) continue;
+            if (isnan(cost))
+                missing++;
+            else
+                *seconds += cost, ++*known;
+        }
+        *seconds += (double)missing * (have > 0 ? sum / (double)have : rank->limit);
+    }
+    return pbd_ok();
+}
+
+/* ---- Reading them ------------------------------------------------------------------------------------------------ */
 
 /* Keys that are not alike in all trials of the row, with their values: of parameters of the cell. */
 static bool varies(const pbd_rank *rank, const pbd_rank_row *row, const char *key) {
@@ -160,8 +221,17 @@ static char *reason_of(pbd_rank *rank, const pbd_problem *problem, const pbd_res
     if (t->counts) return pbd_new_text(&rank->owned, "");
     if (strcmp(run->state, "ok") != 0) return pbd_new_text(&rank->owned, run->says);
     if (t->late) return pbd_new_format(&rank->owned, "longer than %g s", rank->limit);
+    if (t->astray) return pbd_new_text(&rank->owned, "not converged: its iterations leave more than a tenth");
     if (isnan(t->value)) return pbd_new_format(&rank->owned, "reports no %s", problem->metric);
     return pbd_new_text(&rank->owned, "reports no time of a solve, or none that it simulated");
+}
+
+/* "2026-11-24T18:02:11Z": its day. */
+static void note_day(pbd_rank *rank, const char *started_at) {
+    char day[sizeof rank->first_day];
+    snprintf(day, sizeof day, "%.10s", started_at ? started_at : "");
+    if (!*rank->first_day || strcmp(day, rank->first_day) < 0) memcpy(rank->first_day, day, sizeof day);
+    if (strcmp(day, rank->last_day) > 0) memcpy(rank->last_day, day, sizeof day);
 }
 
 static pbd_status read_trial(pbd_rank *rank, pbd_store *store, const pbd_rank_row *row, const pbd_plan_item *item,
@@ -176,6 +246,7 @@ static pbd_status read_trial(pbd_rank *rank, pbd_store *store, const pbd_rank_ro
         return pbd_arena_check(&rank->owned);
     }
     PBD_TRY(pbd_store_get(store, item->run_id, &run));
+    note_day(rank, run.started_at);
     memcpy(t->run_id, item->run_id, sizeof t->run_id);
     pbd_trial_judge(row->problem, &run, rank->limit, t);
     t->state = pbd_new_text(&rank->owned, run.state);

@@ -35,8 +35,9 @@ typedef struct pbd_trial {
     double value;    /* of the metric; NAN: none */
     double over;     /* max(error, uncertainty) over tolerance; NAN: none */
     double time;     /* s, of a frame or a solve with what precedes it; NAN: none */
-    bool counts;     /* ended ok, with an error and a time, within the limit */
+    bool counts;     /* ended ok and converged, with an error and a time, within the limit */
     bool late;       /* stopped at the limit of a trial, or took longer */
+    bool astray;     /* ended ok with the warning not_converged (convergence.h) */
 } pbd_trial;
 
 /* A method on a problem, on so many threads. */
@@ -65,6 +66,7 @@ typedef struct pbd_rank {
     size_t rows;
     pbd_plan plan;
     size_t made, stored;
+    char first_day[16], last_day[16]; /* of the runs that were read: "2026-11-24"; "": none */
 } pbd_rank;
 
 void pbd_rank_free(pbd_rank *rank); /* safe on a zeroed one; problems are the caller's */
@@ -76,7 +78,14 @@ pbd_status pbd_rank_add(pbd_rank *rank, const pbd_problem *problem, const char *
  * and number of threads: by the error within the largest budget, then by time. */
 pbd_status pbd_rank_read(pbd_rank *rank, pbd_store *store);
 
-/* The numbers of one trial, from its run: pure. */
+/* What the trials cost that are still to be made, s, one after another: by the newest stored run of the same cell, of
+ * any build or machine; else by the mean of the other trials of its row; else by the limit of a trial, which is also
+ * the most that any may take. *known: how many have a run. Before pbd_rank_read, which sorts the rows. */
+pbd_status pbd_rank_cost(const pbd_rank *rank, pbd_store *store, double *seconds, size_t *known);
+
+/* The numbers of one trial, from its run: pure. Balances and contacts that fail have states, and a start that is none
+ * is refused. Convergence has a warning alone; here it is a failure too, since what an unfinished iteration is near is
+ * an accident. Methods whose published form does a few iterations carry no such warning (pbd_method.unconverged). */
 void pbd_trial_judge(const pbd_problem *problem, const pbd_result *run, double limit, pbd_trial *out);
 /* The trial with the least error of those within `seconds`; of equal errors the faster one. NULL: none. */
 const pbd_trial *pbd_best_trial(const pbd_trial *trial, size_t count, double seconds);
@@ -86,6 +95,7 @@ const pbd_trial *pbd_fastest_trial(const pbd_trial *trial, size_t count, double 
 /* Output. Cells are the error over the tolerance. */
 typedef struct pbd_rank_about {
     const char *cpu, *git_sha;
+    int cores;
     bool dirty;
 } pbd_rank_about;
 void pbd_rank_print(const pbd_rank *rank, const pbd_rank_about *about, FILE *out);

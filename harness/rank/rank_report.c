@@ -34,25 +34,31 @@ static const char *time_text(const pbd_trial *t, char out[24]) {
     return out;
 }
 
+static void add_failures(size_t count, const char *what, char *out, size_t size) {
+    const size_t used = strlen(out);
+    if (count) snprintf(out + used, size - used, "%s%zu %s", used ? ", " : "", count, what);
+}
+
 /* «2 diverged, 1 longer than 2 s»; "" where every trial counts. */
 static void failures_text(const pbd_rank *rank, const pbd_rank_row *row, char *out, size_t size) {
     static const char *const names[] = {PBD_RUN_STATE_NAMES, "refused", "missing"};
+    char late[40];
     *out = '\0';
     if (row->refused.code != PBD_OK) {
         snprintf(out, size, "refused: %.200s", row->refused.text);
         return;
     }
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        size_t count = 0, used = strlen(out);
-        for (size_t i = 0; i < row->trials; i++)
-            count += !row->trial[i].counts && !row->trial[i].late && strcmp(row->trial[i].state, names[k]) == 0;
-        if (count)
-            snprintf(out + used, size - used, "%s%zu %s", used ? ", " : "", count,
-                     k == 0 ? "without a number" : names[k]);
+        size_t count = 0;
+        for (const pbd_trial *t = row->trial; t < row->trial + row->trials; t++)
+            count += !t->counts && !t->late && !t->astray && strcmp(t->state, names[k]) == 0;
+        add_failures(count, k == 0 ? "without a number" : names[k], out, size);
     }
-    const size_t used = strlen(out);
-    if (row->late)
-        snprintf(out + used, size - used, "%s%zu longer than %g s", used ? ", " : "", row->late, rank->limit);
+    size_t astray = 0;
+    for (size_t i = 0; i < row->trials; i++) astray += row->trial[i].astray;
+    add_failures(astray, "not converged", out, size);
+    snprintf(late, sizeof late, "longer than %g s", rank->limit);
+    add_failures(row->late, late, out, size);
 }
 
 static bool begins_group(const pbd_rank *rank, size_t i) {
@@ -274,10 +280,12 @@ static json_t *profiles_json(const pbd_rank *rank, int threads) {
 /* ---- The whole as text ------------------------------------------------------------------------------------------- */
 
 static void print_machine(const pbd_rank *rank, const pbd_rank_about *about, FILE *out) {
-    fprintf(out, "%s, commit %.12s%s, backend %s; trials of a method: %u, each of %g s at most%s\n", about->cpu,
-            about->git_sha, about->dirty ? " with changes" : "", rank->backend ? rank->backend : "cpu",
-            rank->quick ? rank->problems->quick_trials : rank->problems->trials, rank->limit,
-            rank->quick ? " (quick)" : "");
+    const bool days = strcmp(rank->first_day, rank->last_day) != 0;
+    fprintf(out, "%s, %d core%s, commit %.12s%s, %s%s%s%sbackend %s; trials of a method: %u, each of %g s at most%s\n",
+            about->cpu, about->cores, about->cores == 1 ? "" : "s", about->git_sha, about->dirty ? " with changes" : "",
+            rank->first_day, days ? " to " : "", days ? rank->last_day : "", *rank->first_day ? ", " : "",
+            rank->backend ? rank->backend : "cpu", rank->quick ? rank->problems->quick_trials : rank->problems->trials,
+            rank->limit, rank->quick ? " (quick)" : "");
 }
 
 static bool any_warning(const pbd_rank *rank) {
@@ -299,35 +307,90 @@ void pbd_rank_print(const pbd_rank *rank, const pbd_rank_about *about, FILE *out
             (rank->only.count ? print_places(rank, i, out) : print_columns(rank, &rank->row[i], out));
         if (!rank->only.count) print_row(rank, &rank->row[i], out);
     }
-    if (any_warning(rank)) fputs("\n*: that run has warnings; `pbdbench show RUN` and --json name them\n", out);
+    if (any_warning(rank))
+        fputs("\n*: that run has warnings, which do not exclude it; `pbdbench show RUN` and --json name them\n", out);
     print_profiles(rank, 1, out);
     if (rank->all_threads > 1) print_profiles(rank, rank->all_threads, out);
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
+/* The least error of all methods on a problem within its k-th budget, on one thread; of equal ones the faster. */
+static const pbd_rank_row *best_row(const pbd_rank *rank, const pbd_problem *p, size_t k) {
+    const pbd_rank_row *best = NULL;
+    for (const pbd_rank_row *row = rank->row; row < rank->row + rank->rows; row++) {
+        const pbd_trial *mine = row->best[k], *its = best ? best->best[k] : NULL;
+        if (row->problem != p || row->threads != 1 || !mine) continue;
+        if (!its || mine->over < its->over || (mine->over == its->over && mine->time < its->time)) best = row;
+    }
+    return best;
+}
+
+/* «tlsph 0.17»; in brackets where the tolerance is missed. */
+static pbd_status answer_row(const pbd_rank *rank, const pbd_problem *p, pbd_text_table *table) {
+    const pbd_budgets budgets = pbd_rank_budgets(rank, p);
+    char over[24], text[80];
+    PBD_TRY(pbd_text_table_text(table, p->id));
+    PBD_TRY(pbd_text_table_text(table, p->title));
+    for (size_t k = 0; k < budgets.count; k++) {
+        const pbd_rank_row *row = best_row(rank, p, k);
+        const bool missed = row && row->best[k]->over > 1;
+        snprintf(text, sizeof text, "%s%s%s%s%s", missed ? "(" : "", row ? row->choices->method : "-", row ? " " : "",
+                 row ? over_text(row->best[k], over) : "", missed ? ")" : "");
+        PBD_TRY(pbd_text_table_text(table, text));
+    }
+    return pbd_ok();
+}
+
+static pbd_status budget_columns(const pbd_budgets *budgets, pbd_text_table *table) {
+    char text[32];
+    for (size_t i = 0; i < budgets->count; i++) {
+        pbd_budget_text(budgets->seconds[i], text);
+        PBD_TRY(pbd_text_table_column(table, text, ""));
+    }
+    return pbd_ok();
+}
+
+/* Which method for what: a row a problem. */
+static pbd_status write_answers(const pbd_rank *rank, bool moving, bool latex, FILE *out) {
+    pbd_text_table table PBD_CLEANUP(pbd_text_table_free) = {0};
+    for (size_t i = 0; i < rank->rows; i++) {
+        const pbd_problem *p = rank->row[i].problem;
+        if (pbd_problem_moves(p) != moving || (i > 0 && p == rank->row[i - 1].problem)) continue;
+        const pbd_budgets budgets = pbd_rank_budgets(rank, p);
+        if (table.columns == 0) {
+            PBD_TRY(pbd_text_table_column(&table, "problem", ""));
+            PBD_TRY(pbd_text_table_column(&table, "what", ""));
+            PBD_TRY(budget_columns(&budgets, &table));
+        }
+        PBD_TRY(answer_row(rank, p, &table));
+    }
+    if (table.columns == 0) return pbd_ok();
+    fprintf(out,
+            "%s%s: the method with the least error within the time of %s, on one thread, and its error over the "
+            "tolerance; in brackets where it misses the tolerance.\n%s",
+            latex ? "% " : "\n", moving ? "Problems that move" : "Static problems",
+            moving ? "a frame of 1/60 s" : "a solve with its preparation", latex ? "" : "\n");
+    return pbd_text_table_write(&table, latex ? PBD_LATEX : PBD_MARKDOWN, 2, out);
+}
+
 static pbd_status table_columns(const pbd_rank *rank, const pbd_problem *p, pbd_text_table *table) {
     const pbd_budgets budgets = pbd_rank_budgets(rank, p);
     PBD_TRY(pbd_text_table_column(table, "problem", ""));
     PBD_TRY(pbd_text_table_column(table, "method", ""));
     PBD_TRY(pbd_text_table_column(table, "threads", ""));
-    for (size_t i = 0; i < budgets.count; i++) {
-        char text[32];
-        pbd_budget_text(budgets.seconds[i], text);
-        PBD_TRY(pbd_text_table_column(table, text, ""));
-    }
+    PBD_TRY(budget_columns(&budgets, table));
     PBD_TRY(pbd_text_table_column(table, "to tolerance", "s"));
     return pbd_text_table_column(table, "trials that do not count", "");
 }
 
 static pbd_status table_row(const pbd_rank *rank, const pbd_rank_row *row, pbd_text_table *table) {
     const pbd_budgets budgets = pbd_rank_budgets(rank, row->problem);
-    char failures[300];
+    char over[24], failures[300];
     PBD_TRY(pbd_text_table_text(table, row->problem->id));
     PBD_TRY(pbd_text_table_text(table, row->choices->method));
     PBD_TRY(pbd_text_table_integer(table, row->threads));
-    for (size_t i = 0; i < budgets.count; i++)
-        PBD_TRY(pbd_text_table_real(table, row->best[i] ? row->best[i]->over : NAN));
+    for (size_t i = 0; i < budgets.count; i++) PBD_TRY(pbd_text_table_text(table, over_text(row->best[i], over)));
     PBD_TRY(pbd_text_table_real(table, row->fastest[1] ? row->fastest[1]->time : NAN));
     failures_text(rank, row, failures, sizeof failures);
     return pbd_text_table_text(table, failures);
@@ -373,10 +436,13 @@ static pbd_status write_profiles(const pbd_rank *rank, int threads, bool latex, 
 }
 
 pbd_status pbd_rank_table(const pbd_rank *rank, const pbd_rank_about *about, bool latex, FILE *out) {
-    if (latex) fputs("% ", out);
+    fprintf(out, latex ? "%% " : "# Methods on frozen problems%s\n\n", rank->quick ? " (quick)" : "");
     print_machine(rank, about, out);
-    PBD_TRY(write_kind(rank, true, latex, out));
-    PBD_TRY(write_kind(rank, false, latex, out));
+    for (int moving = 1; moving >= 0; moving--) PBD_TRY(write_answers(rank, moving, latex, out));
+    for (int moving = 1; moving >= 0; moving--) PBD_TRY(write_kind(rank, moving, latex, out));
+    if (any_warning(rank))
+        fprintf(out, "%s*: that run has warnings, which do not exclude it; `pbdbench rank --json` names them.\n",
+                latex ? "% " : "\n");
     PBD_TRY(write_profiles(rank, 1, latex, out));
     return rank->all_threads > 1 ? write_profiles(rank, rank->all_threads, latex, out) : pbd_ok();
 }
@@ -436,8 +502,9 @@ pbd_status pbd_rank_json(const pbd_rank *rank, const pbd_rank_about *about, FILE
     json_array_append_new(profiles, profiles_json(rank, 1));
     if (rank->all_threads > 1) json_array_append_new(profiles, profiles_json(rank, rank->all_threads));
     json_auto_t *all = json_pack(
-        "{s:s, s:s, s:b, s:s, s:b, s:i, s:f, s:I, s:I, s:o, s:o}", "cpu", about->cpu, "git_sha", about->git_sha,
-        "dirty", about->dirty, "backend", rank->backend ? rank->backend : "cpu", "quick", rank->quick, "trials",
+        "{s:s, s:i, s:s, s:b, s:s, s:s, s:s, s:b, s:i, s:f, s:I, s:I, s:o, s:o}", "cpu", about->cpu, "cores",
+        about->cores, "git_sha", about->git_sha, "dirty", about->dirty, "first_day", rank->first_day, "last_day",
+        rank->last_day, "backend", rank->backend ? rank->backend : "cpu", "quick", rank->quick, "trials",
         (int)(rank->quick ? rank->problems->quick_trials : rank->problems->trials), "limit_s", rank->limit, "made",
         (json_int_t)rank->made, "stored", (json_int_t)rank->stored, "problems", problems, "profiles", profiles);
     if (!all) return pbd_no_memory();

@@ -1,4 +1,4 @@
-/* What the sections are written from: figures, verdicts, and queries. */
+/* What the sections are made from: figures, verdicts, and queries. */
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +21,50 @@ double report_real(sqlite3_stmt *stmt, int column) {
     return sqlite3_column_type(stmt, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(stmt, column);
 }
 
+/* A number that is whole, a number, or a text. */
+static json_t *column_json(sqlite3_stmt *stmt, int column) {
+    switch (sqlite3_column_type(stmt, column)) {
+        case SQLITE_INTEGER:
+            return json_integer(sqlite3_column_int64(stmt, column));
+        case SQLITE_FLOAT:
+            return pbd_finite_json(sqlite3_column_double(stmt, column));
+        default:
+            return pbd_text_json(pbd_column_text(stmt, column));
+    }
+}
+
+pbd_status report_rows(report *r, const char *sql, const char *const *text, size_t texts, json_t **out) {
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    bool row;
+    *out = json_array();
+    PBD_TRY(report_ask(r, sql, text, texts, &stmt));
+    for (;;) {
+        PBD_TRY(report_next(r, stmt, &row));
+        if (!row) return pbd_ok();
+        json_t *object = json_object();
+        for (int i = 0; i < sqlite3_column_count(stmt); i++)
+            if (*pbd_column_text(stmt, i))
+                json_object_set_new(object, sqlite3_column_name(stmt, i), column_json(stmt, i));
+        json_array_append_new(*out, object);
+    }
+}
+
+void report_put_text(json_t *object, const char *key, const char *text) {
+    if (text && *text) json_object_set_new(object, key, pbd_text_json(text));
+}
+
+void report_put_real(json_t *object, const char *key, double value) {
+    if (isfinite(value)) json_object_set_new(object, key, json_real(value));
+}
+
+void report_put_count(json_t *object, const char *key, size_t value) {
+    json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+void report_put_true(json_t *object, const char *key, bool value) {
+    if (value) json_object_set_new(object, key, json_true());
+}
+
 /* ---- Verdicts ---------------------------------------------------------------------------------------------------- */
 
 /* Sets *index to that of a set with these runs, which is made where there is none. */
@@ -39,7 +83,7 @@ static pbd_status keep_set(report *r, const report_set *set, long *index) {
 
 static pbd_status read_set(report *r, const char *const key[3], long *index) {
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
-    report_set set = {.verdict = {key[0], key[1], key[2]}};
+    report_set set = {0};
     bool row;
     PBD_TRY(report_ask(
         r, "SELECT run_id FROM claim_run WHERE figure = ?1 AND claim = ?2 AND invocation_id = ?3 ORDER BY run_id", key,
@@ -60,7 +104,7 @@ static const char verdict_sql[] =
     " FROM claim_result AS c WHERE figure = ?1 AND claim = ?2"
     " ORDER BY source IS ?3 DESC, decided_at DESC LIMIT 1";
 
-static pbd_status take_verdict(report *r, sqlite3_stmt *stmt, report_figure *f, size_t i) {
+static pbd_status take_verdict(sqlite3_stmt *stmt, report_figure *f, size_t i) {
     pbd_claim_result *c = &f->claims.item[i];
     report_verdict *v = &f->verdict[i];
     const char *source = pbd_column_text(stmt, 6), *note = pbd_column_text(stmt, 4);
@@ -71,7 +115,6 @@ static pbd_status take_verdict(report *r, sqlite3_stmt *stmt, report_figure *f, 
     if (*note) c->note = pbd_new_text(&f->claims.owned, note);
     snprintf(v->decided_at, sizeof v->decided_at, "%s", pbd_column_text(stmt, 5));
     v->other_sources = *source && strcmp(source, pbd_this_build()->source) != 0;
-    r->judged_elsewhere += v->other_sources;
     return pbd_arena_check(&f->claims.owned);
 }
 
@@ -86,7 +129,7 @@ static pbd_status load_verdict(report *r, report_figure *f, size_t i) {
     PBD_TRY(report_ask(r, verdict_sql, key, 3, &stmt));
     PBD_TRY(report_next(r, stmt, &row));
     if (!row) return pbd_ok();
-    PBD_TRY(take_verdict(r, stmt, f, i));
+    PBD_TRY(take_verdict(stmt, f, i));
     return read_set(r, (const char *const[]){f->file->figure, c->claim->id, v->invocation_id}, &v->set);
 }
 
@@ -109,16 +152,20 @@ static pbd_status load_figure(report *r, report_figure *f) {
     return f->trouble.code == PBD_BAD_INPUT ? pbd_ok() : f->trouble;
 }
 
-pbd_status report_load(report *r, pbd_store *store, report_pictures pictures) {
-    *r = (report){.store = store, .pictures = pictures};
+pbd_status report_load(report *r, pbd_store *store, report_pictures pictures, const char *beside) {
+    *r = (report){.store = store, .pictures = pictures, .beside = beside};
     PBD_TRY(pbd_papers_load(&r->papers));
+    r->no_problems = pbd_problems_load(&r->problems);
+    if (r->no_problems.code != PBD_BAD_INPUT) PBD_TRY(r->no_problems);
     PBD_TRY(pbd_list_figures(&r->list));
     if (store) {
         PBD_TRY(pbd_sql_functions(pbd_store_sql(store)));
         /* Set before the first temporary table is made: drawing sets it too, and a change would empty the tables. */
         PBD_TRY(pbd_store_exec(store,
                                "PRAGMA temp_store = MEMORY;"
-                               "CREATE TEMP TABLE report_run (run_id TEXT PRIMARY KEY) WITHOUT ROWID",
+                               "CREATE TEMP TABLE report_run (run_id TEXT PRIMARY KEY) WITHOUT ROWID;"
+                               "CREATE TEMP TABLE report_cell (cell_id TEXT, problem INTEGER,"
+                               " PRIMARY KEY (cell_id, problem)) WITHOUT ROWID",
                                "preparing a report"));
     }
     r->figure = pbd_new(&r->owned, report_figure, r->list.count);
@@ -127,10 +174,13 @@ pbd_status report_load(report *r, pbd_store *store, report_pictures pictures) {
         r->figure[i].entry = &r->list.item[i];
         PBD_TRY(load_figure(r, &r->figure[i]));
     }
-    return pbd_ok();
+    return report_load_tables(r);
 }
 
 void report_free(report *r) {
+    for (size_t i = 0; i < REPORT_MOST_TABLES; i++) pbd_rank_free(&r->table[i].rank);
+    pbd_problems_free(r->problems);
+    sqlite3_finalize(r->head);
     sqlite3_finalize(r->is_noted);
     sqlite3_finalize(r->note);
     for (size_t i = 0; r->figure && i < r->list.count; i++) {
@@ -143,11 +193,10 @@ void report_free(report *r) {
     *r = (report){0};
 }
 
-report_tally report_count(const report *r, const char *paper) {
+report_tally report_count(const report *r) {
     report_tally tally = {0};
     for (size_t i = 0; i < r->list.count; i++) {
         const report_figure *f = &r->figure[i];
-        if (paper && strcmp(f->entry->paper, paper) != 0) continue;
         for (size_t k = 0; k < f->claims.count; k++) {
             if (f->claims.item[k].claim->beyond) continue;
             const char *verdict = f->claims.item[k].verdict;

@@ -1,103 +1,109 @@
-/* The frame of the page: what comes before and after the sections, and in which order these are. */
+/* The data of the page as one object, and the page around it. */
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "harness/files/deflate.h"
+#include "harness/files/html.h"
 #include "harness/report/report.h"
 #include "report_css.h"
+#include "report_html.h"
 #include "report_js.h"
 
+/* ---- The data ---------------------------------------------------------------------------------------------------- */
+
 static const struct {
-    const char *id, *title;
-    pbd_status (*write)(report *r);
+    const char *name;
+    pbd_status (*make)(report *r, json_t **out);
 } sections[] = {
-    {"claims", "Claims", report_claims},
-    {"figures", "Figures", report_figures},
-    {"work-precision", "Work-precision", report_work_precision},
-    {"timings", "Timings by machine", report_timings},
-    {"comparisons", "Comparisons", report_comparisons},
-    {"history", "History", report_history},
-    {"environment", "Environment", report_environment},
-    {"runs", "Runs", report_runs},
+    {"ranked", report_problems},         {"claims", report_claims},   {"figures", report_figures},
+    {"comparisons", report_comparisons}, {"history", report_history}, {"runs", report_runs},
+    {"machines", report_machines},
 };
-enum { SECTIONS = sizeof sections / sizeof *sections };
 
-static void write_masthead(report *r) {
-    pbd_html *h = &r->html;
+static json_t *about_json(const report *r) {
     const pbd_build *build = pbd_this_build();
-    char date[40];
-    const time_t now = time(NULL);
+    json_t *about = json_object();
+    char now[40];
+    const time_t at = time(NULL);
     struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(date, sizeof date, "%-d %B %Y, %H:%M UTC", &utc);
-    html_open(h, "header", "class", "masthead", NULL);
-    html_element(h, "h1", "pbdbench report");
-    html_open(h, "p", "class", "byline", NULL);
-    html_textf(h, "Position-based and particle-based solids against the papers they come from. Written %s by pbdbench ",
-               date);
-    html_textf(h, "%s, commit %.12s%s.", build->version, build->git_sha, build->dirty ? " with changes" : "");
-    html_close(h, "p");
-    report_summary(r);
-    html_close(h, "header");
+    gmtime_r(&at, &utc);
+    strftime(now, sizeof now, "%Y-%m-%dT%H:%MZ", &utc);
+    report_put_text(about, "written", now);
+    report_put_text(about, "version", build->version);
+    report_put_text(about, "commit", build->git_sha);
+    report_put_true(about, "dirty", build->dirty);
+    report_put_text(about, "source", build->source);
+    report_put_text(about, "compiler", build->compiler);
+    report_put_text(about, "flags", build->flags);
+    report_put_text(about, "preset", build->preset);
+    const char *path = r->store ? pbd_store_path(r->store) : "", *slash = strrchr(path, '/');
+    report_put_text(about, "store", slash ? slash + 1 : path);
+    return about;
 }
 
-static void write_navigation(report *r) {
-    pbd_html *h = &r->html;
-    html_open(h, "nav", "aria-label", "Sections", NULL);
-    html_open(h, "ul", NULL);
-    for (size_t i = 0; i < SECTIONS; i++) {
-        html_open(h, "li", NULL);
-        html_link(h, sections[i].id, sections[i].title);
-        html_close(h, "li");
-    }
-    html_close(h, "ul");
-    html_close(h, "nav");
+/* "3f2a91c4.html", "3f2a91c4-soft.mp4": a film or viewer of the run whose id begins so. */
+static bool shows_a_run(const char *name) {
+    static const char *const endings[] = {".html", ".mp4", ".webm", ".gif"};
+    const char *dot = strrchr(name, '.');
+    size_t digits = 0;
+    while (isxdigit((unsigned char)name[digits]) && !isupper((unsigned char)name[digits])) digits++;
+    if (digits < 8 || digits > 32 || !dot) return false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(dot, endings[i]) == 0) return true;
+    return false;
 }
 
-static pbd_status write_sections(report *r) {
-    pbd_html *h = &r->html;
-    for (size_t i = 0; i < SECTIONS; i++) {
-        char heading[40];
-        snprintf(heading, sizeof heading, "%s-heading", sections[i].id);
-        html_open(h, "section", "id", sections[i].id, "aria-labelledby", heading, NULL);
-        html_open(h, "h2", "id", heading, NULL);
-        html_text(h, sections[i].title);
-        html_close(h, "h2");
-        PBD_TRY(sections[i].write(r));
-        html_close(h, "section");
+static json_t *beside_json(const char *folder) {
+    json_t *all = json_array();
+    DIR *dir = folder ? opendir(folder) : NULL;
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
+        if (shows_a_run(entry->d_name)) json_array_append_new(all, pbd_text_json(entry->d_name));
+    if (dir) closedir(dir);
+    return all;
+}
+
+pbd_status report_json(report *r, json_t **out) {
+    *out = json_pack("{s:i, s:o, s:o}", "format", 1, "about", about_json(r), "beside", beside_json(r->beside));
+    if (!*out) return pbd_no_memory();
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        json_t *section = NULL;
+        const pbd_status status = sections[i].make(r, &section);
+        json_object_set_new(*out, sections[i].name, section ? section : json_null());
+        PBD_TRY(status);
     }
+    report_put_count(*out, "runs_left_out", r->runs_left_out);
     return pbd_ok();
 }
 
-static void write_footer(report *r) {
-    pbd_html *h = &r->html;
-    html_open(h, "footer", NULL);
-    html_open(h, "p", NULL);
-    html_text(h, "This page is one self-contained file. It was written by ");
-    html_element(h, "code", "./pbdbench report");
-    html_text(h, " from stored runs; runs are never changed after they are stored. ");
-    html_link(h, "top", "Back to the top");
-    html_close(h, "p");
-    html_close(h, "footer");
+/* ---- The page ---------------------------------------------------------------------------------------------------- */
+
+/* Nothing is loaded, and the browser is told to load nothing. */
+static const char POLICY[] = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
+
+/* Deflated (RFC 1950), as base64: a fifth of the size, and no text of a run is read as markup. */
+static pbd_status write_data(pbd_html *h, const json_t *data) {
+    char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    unsigned char *packed PBD_CLEANUP(pbd_free_memory) = NULL;
+    size_t count = 0;
+    if (!text) return pbd_no_memory();
+    PBD_TRY(pbd_deflate(text, strlen(text), &packed, &count));
+    html_open(h, "script", "type", "text/plain", "id", "data", NULL);
+    html_base64(h, packed, count);
+    html_close(h, "script");
+    return pbd_ok();
 }
 
-pbd_status report_write(report *r, FILE *out) {
-    pbd_html *h = &r->html;
-    *h = (pbd_html){.out = out};
+pbd_status report_write(const json_t *data, FILE *out) {
+    pbd_html html = {.out = out}, *h = &html;
     fputs("<!DOCTYPE html>\n", out);
     html_open(h, "html", "lang", "en", NULL);
-    html_head(&r->html, "pbdbench report", NULL, pbd_report_css);
+    html_head(h, "pbdbench report", POLICY, pbd_report_css);
     html_open(h, "body", "id", "top", NULL);
-    html_open(h, "a", "class", "skip", "href", "#main", NULL);
-    html_text(h, "Skip to the claims");
-    html_close(h, "a");
-    write_masthead(r);
-    write_navigation(r);
-    html_open(h, "main", "id", "main", "tabindex", "-1", NULL);
-    PBD_TRY(write_sections(r));
-    html_close(h, "main");
-    write_footer(r);
+    html_markup(h, pbd_report_html);
+    PBD_TRY(write_data(h, data));
     html_asset(h, "script", pbd_report_js);
     html_close(h, "body");
     html_close(h, "html");
@@ -106,39 +112,4 @@ pbd_status report_write(report *r, FILE *out) {
         return pbd_error(PBD_FAILED, "the report is not well-formed: an error of pbdbench");
     if (fflush(out) != 0 || ferror(out)) return pbd_error(PBD_BAD_INPUT, "%s", strerror(errno ? errno : EIO));
     return pbd_ok();
-}
-
-/* ---- What sections share ----------------------------------------------------------------------------------------- */
-
-const char *report_verdict_words(const char *verdict) {
-    if (strcmp(verdict, "not_reproduced") == 0) return "not reproduced";
-    return strcmp(verdict, "not_run") == 0 ? "not run" : verdict;
-}
-
-void report_verdict_mark(report *r, const char *verdict) {
-    pbd_html *h = &r->html;
-    char class[40];
-    snprintf(class, sizeof class, "verdict %s", verdict);
-    html_open(h, "span", "class", class, NULL);
-    html_text(h, report_verdict_words(verdict));
-    html_close(h, "span");
-}
-
-void report_command(report *r, const char *command) {
-    html_open(&r->html, "pre", "class", "command", NULL);
-    html_element(&r->html, "code", command);
-    html_close(&r->html, "pre");
-}
-
-void report_spell_seconds(double seconds, char out[32]) {
-    static const struct {
-        double unit;
-        const char *name;
-    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "\u00b5s"}, {1e-9, "ns"}};
-    size_t i = 0;
-    while (i < 3 && seconds < units[i].unit) i++;
-    if (seconds >= 0)
-        snprintf(out, 32, "%.3g %s", seconds / units[i].unit, units[i].name);
-    else
-        snprintf(out, 32, "\u2014");
 }

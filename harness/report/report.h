@@ -1,7 +1,9 @@
-/* The report: everything about the papers and this store on one HTML page.
+/* The report: which method for which problem, and everything about the papers and this store, as one HTML page.
  *
- * Sections are written one after another. Each links to the runs its numbers come from by report_run_link; that notes
- * the run, and the appendix at the end shows what was noted and nothing else, however many runs the store holds. */
+ *   figures, verdicts, runs of problems, ... -> one JSON object -> the page (report.html, report.css, report.js)
+ *
+ * Each section adds its part to the object. The page holds it deflated, and its script draws it; `report --json` prints
+ * it; `report --publish` writes it beside the page. */
 #ifndef PBD_REPORT_H
 #define PBD_REPORT_H
 
@@ -9,7 +11,7 @@
 #include "harness/figure/claims.h"
 #include "harness/figure/figures.h"
 #include "harness/figure/papers.h"
-#include "harness/files/html.h"
+#include "harness/rank/rank.h"
 #include "harness/store/rows.h"
 
 typedef enum report_pictures {
@@ -20,8 +22,7 @@ typedef enum report_pictures {
 
 /* The runs of a claim; claims that rest on the same ones share them. */
 typedef struct report_set {
-    const char *verdict[3]; /* on them: figure, claim, invocation_id */
-    char (*run_id)[33];     /* ascending */
+    char (*run_id)[33]; /* ascending */
     size_t count;
 } report_set;
 
@@ -47,81 +48,88 @@ typedef struct report_tally {
     size_t reproduced, partly, not_reproduced, not_run;
 } report_tally;
 
+/* The runs of problems that one build made on one machine with one backend: a table never mixes these. */
+typedef struct report_table {
+    char machine[33], source[33], backend[16], git_sha[41], newest[32];
+    char *cpu;
+    bool dirty;
+    int cores;   /* of the machine */
+    int threads; /* the most of its runs */
+    size_t runs;
+    pbd_rank rank;
+} report_table;
+
+enum { REPORT_MOST_TABLES = 2 };
+
 typedef struct report {
     pbd_arena owned;
-    pbd_html html;
     pbd_store *store; /* NULL: there is none yet */
     report_pictures pictures;
+    const char *beside; /* the page's folder, with films and viewers; NULL: none */
+    bool publish;       /* whole pictures are copied to its folder plots */
     pbd_papers *papers;
+    pbd_problems *problems;
+    pbd_status no_problems; /* why cases/problems.yaml cannot be read */
+    report_table table[REPORT_MOST_TABLES];
+    size_t tables, tables_left_out;
     pbd_figure_list list;
     report_figure *figure; /* as many as list.count */
     report_set *set;
-    size_t judged_elsewhere; /* verdicts with other_sources */
-    size_t sets, runs_noted, runs_left_out;
-    sqlite3_stmt *is_noted, *note; /* prepared when first needed */
+    size_t sets, runs_noted, runs_left_out, picture_bytes;
+    bool asked_own_runs, has_own_runs;    /* whether this build made any */
+    sqlite3_stmt *is_noted, *note, *head; /* prepared when first needed */
 } report;
 
-/* Reads papers, figures and verdicts. Free with report_free, also after an error. */
-pbd_status report_load(report *r, pbd_store *store, report_pictures pictures);
+/* Reads papers, problems, figures and verdicts. beside: see there. Free with report_free, also after an error. */
+pbd_status report_load(report *r, pbd_store *store, report_pictures pictures, const char *beside);
 void report_free(report *r); /* safe on a zeroed one */
 
+/* All that the page shows; owned by the caller (json_decref). */
+pbd_status report_json(report *r, json_t **out);
 /* Writes the page; PBD_BAD_INPUT when it cannot be written. */
-pbd_status report_write(report *r, FILE *out);
+pbd_status report_write(const json_t *data, FILE *out);
+/* Makes DIR and its folders; before report_load. Then writes index.html, data.json, ranked.md, claims.md, and pictures
+ * and gnuplot files into these. PBD_BAD_INPUT names what cannot be written. */
+pbd_status report_publish_begin(const char *dir);
+pbd_status report_publish(report *r, const json_t *data, const char *dir);
 
-report_tally report_count(const report *r, const char *paper); /* of one paper; NULL: of all */
+report_tally report_count(const report *r); /* without claims that are ours */
 
 /* ---- For the sections -------------------------------------------------------------------------------------------- */
 
-/* Verdicts in words and in a shape. */
-const char *report_verdict_words(const char *verdict); /* "not_reproduced": "not reproduced" */
-void report_verdict_mark(report *r, const char *verdict);
+/* Entries of an object. Empty texts and NaN are left out. */
+void report_put_text(json_t *object, const char *key, const char *text);
+void report_put_real(json_t *object, const char *key, double value);
+void report_put_count(json_t *object, const char *key, size_t value);
+void report_put_true(json_t *object, const char *key, bool value); /* false is left out */
 
 /* A query with text parameters; without a store it has no rows. Finalize *stmt in every case (pbd_statement_release).
  */
 pbd_status report_ask(report *r, const char *sql, const char *const *text, size_t texts, sqlite3_stmt **stmt);
 pbd_status report_next(report *r, sqlite3_stmt *stmt, bool *row);
 double report_real(sqlite3_stmt *stmt, int column); /* NaN for NULL */
+/* An array with an object for each row of such a query: its columns by name, without NULL and "". */
+pbd_status report_rows(report *r, const char *sql, const char *const *text, size_t texts, json_t **out);
 
-/* Notes a run for the appendix; *noted is false when the page holds as many as it may. */
-pbd_status report_note_run(report *r, const char *run_id, bool *noted);
-/* A link to a run, which is noted, as the first 8 digits of its id or as `text`; and to the runs of a claim. */
-pbd_status report_run_link(report *r, const char *run_id, const char *text);
-void report_set_link(report *r, long set, const char *text);
-void report_machine_link(report *r, const char *env_id, const char *text);
+/* Notes a run, which `runs` of the data then tells of; beyond 5000 it is only counted. */
+pbd_status report_note_run(report *r, const char *run_id);
+/* The command that makes a stored run again, as "command" of the object. */
+pbd_status report_put_command(report *r, const char *run_id, json_t *object);
 
-/* A table with a row for each of a query with text parameters, and nothing where it has none; *rows is increased by
- * their number. In each, `differs` is «nu=0.3 solver=jacobi»: what differs from the other rows of its case
- * and method, which with the parameters are the columns 1 to 3; without `varying` it is NULL. */
-typedef struct report_table {
-    const char *sql, *heading, *id, *caption; /* heading, id: NULL: none */
-    const html_column *column;
-    size_t columns;
-    pbd_status (*write)(report *r, sqlite3_stmt *row, const char *differs);
-    bool varying;
-} report_table;
-pbd_status report_write_table(report *r, const report_table *table, const char *const *text, size_t texts,
-                              size_t *rows);
+/* Finds the tables of the problems, newest first, and reads their trials (problems.c). */
+pbd_status report_load_tables(report *r);
 
-/* «3.2 ms»; «-» for NaN. */
-void report_spell_seconds(double seconds, char out[32]);
-/* A table cell with the errors of a run: metrics of which less is better, other than times. */
-pbd_status report_errors(report *r, const char *run_id);
-/* A command in a box. */
-void report_command(report *r, const char *command);
+/* ---- The sections: each sets *out, owned by the caller ----------------------------------------------------------- */
 
-/* ---- The sections, in the order of the page ---------------------------------------------------------------------- */
+pbd_status report_problems(report *r, json_t **out);
+pbd_status report_claims(report *r, json_t **out);
+pbd_status report_figures(report *r, json_t **out);
+pbd_status report_comparisons(report *r, json_t **out);
+pbd_status report_history(report *r, json_t **out);
+pbd_status report_machines(report *r, json_t **out);
+pbd_status report_runs(report *r, json_t **out); /* after the others, which note them */
 
-void report_summary(report *r);
-pbd_status report_claims(report *r);
-pbd_status report_figures(report *r);
-pbd_status report_work_precision(report *r);
-pbd_status report_timings(report *r);
-pbd_status report_comparisons(report *r);
-pbd_status report_history(report *r);
-pbd_status report_environment(report *r);
-pbd_status report_runs(report *r);
-
-/* The picture of a figure with its alternative text, or a note why there is none (pictures.c). */
-pbd_status report_picture(report *r, report_figure *figure);
+/* The pictures of a figure as an array, or why there is none (pictures.c). */
+pbd_status report_picture(report *r, report_figure *figure, json_t *object);
 
 #endif

@@ -28,10 +28,11 @@ struct pbd_balance {
     const pbd_method *method;
     bool gradients;            /* the method reports them */
     bool free;                 /* no held particle, no unknown impulse of colliders, no damping: momentum is balanced */
-    bool walled, driven;       /* by colliders; some of them move */
+    bool walled, driven;       /* by colliders; some of them move, or held particles do */
     bool summed;               /* the method sums their work */
     bool flows;                /* and what flow rules dissipate */
     bool forced;               /* by forces other than gravity */
+    bool damped;               /* velocities are, by an impulse that is not known */
     double dt, resolved, mass; /* s; m: what the precision resolves of a position; kg */
     long stride, step, sampled; /* steps; the last that was asked about, the last that was sampled */
     bool known;                 /* the elastic energy at the start of the balance */
@@ -43,6 +44,8 @@ struct pbd_balance {
     double start, start_work, start_potential; /* J */
     double most_gain, most;                    /* J: the numerator and the denominator of energy_gain */
     double worked;                             /* J: by forces so far */
+    double poured;                             /* J: by what moves held particles, so far */
+    bool unknown;                              /* that work is, for lack of an impulse: energies are not judged */
     bool force_ended;
     bool judged; /* some sample could show a gain */
     /* Momentum. */
@@ -67,8 +70,10 @@ pbd_status pbd_balance_create(const pbd_scene *scene, const pbd_method *method, 
     const double epsilon = precision == PBD_PRECISION_F32 ? FLT_EPSILON : DBL_EPSILON;
     *b = (pbd_balance){.scene = scene, .method = method, .dt = dt, .resolved = ROUNDINGS * epsilon * scene->extent};
     const pbd_value *damping = pbd_value_named(values, "damping");
-    b->free = scene->particles.fixed == 0 && !(damping && damping->number > 0);
+    b->damped = damping && damping->number > 0;
+    b->free = scene->particles.fixed == 0 && !b->damped;
     b->walled = scene->colliders.count > 0;
+    b->driven = scene->pour.until != NULL;
     for (size_t k = 0; k < scene->colliders.count; k++) b->driven |= pbd_collider_moves(&scene->colliders.item[k]);
     for (size_t i = 0; scene->loads.forces && i < 3 * scene->particles.count; i++)
         b->forced |= scene->loads.forces[i] != 0;
@@ -155,19 +160,33 @@ static double beyond(const double *start, const double *now) {
     return sqrt(dot(rest, rest));
 }
 
-/* Impulses of gravity, forces and colliders since the start explain a change of linear momentum. The torque of forces
- * changes on the way and is unknown between samples, so that the balance of angular momentum starts again while they
- * act; that of colliders is not summed. */
-static void balance_momentum(pbd_balance *b, const motion *m, const double impulse[3], double time) {
+/* The change of linear momentum since the start that gravity, forces and colliders do not explain. */
+static void unexplained(const pbd_balance *b, const motion *m, const double impulse[3], double time, double change[3]) {
     const pbd_scene *scene = b->scene;
     const double end = scene->loads.forces_end, acted = end > 0 && end < time ? end : time;
-    const bool acting = b->forced && (end == 0 || time - b->dt < end);
-    double change[3];
-    if (!b->free) return;
     for (int d = 0; d < 3; d++)
         change[d] = m->linear[d] - b->linear[d] - time * b->mass * scene->loads.gravity[d] - impulse[d];
     for (size_t i = 0; b->forced && i < 3 * scene->particles.count; i++)
         change[i % 3] -= acted * scene->loads.forces[i];
+}
+
+/* Held particles that move have one velocity u: what moves them gives the impulse j that nothing else explains, and
+ * its work is u.j. */
+static double work_of_pouring(const pbd_balance *b, const motion *m, const double impulse[3], double time) {
+    double change[3];
+    if (!b->scene->pour.until) return 0;
+    unexplained(b, m, impulse, time, change);
+    return dot(b->scene->pour.velocity, change);
+}
+
+/* The torque of forces changes on the way and is unknown between samples, so that the balance of angular momentum
+ * starts again while they act; that of colliders is not summed. */
+static void balance_momentum(pbd_balance *b, const motion *m, const double impulse[3], double time) {
+    const double end = b->scene->loads.forces_end;
+    const bool acting = b->forced && (end == 0 || time - b->dt < end);
+    double change[3];
+    if (!b->free) return;
+    unexplained(b, m, impulse, time, change);
     for (int d = 0; d < 3 && acting; d++) b->angular[d] = m->angular[d];
     b->most_linear = fmax(b->most_linear, m->linear_sum);
     b->linear_drift = fmax(b->linear_drift, sqrt(dot(change, change)));
@@ -257,19 +276,33 @@ pbd_status pbd_balance_sample(pbd_balance *b, const void *state) {
     PBD_TRY(read_colliders(b, state, &walls));
     double plastic;
     PBD_TRY(read_plastic(b, state, &plastic));
-    const balance_sample now = {time,       m.kinetic,        elastic.low, m.potential, b->worked + walls.work,
-                                walls.work, walls.dissipated, plastic};
-    const bool first = b->samples == 0, restarted = first || (!b->summed && walls_moved(b->scene, before, time));
+    const bool first = b->samples == 0, pours = b->scene->pour.until != NULL;
+    b->unknown = pours && (b->damped || (b->walled && !b->summed));
+    const bool restarted = first || b->unknown || (!b->summed && walls_moved(b->scene, before, time));
     b->free &= !b->walled || b->summed;
     for (int d = 0; d < 3 && first; d++) {
         b->linear[d] = m.linear[d];
         b->angular[d] = m.angular[d];
     }
+    b->poured = work_of_pouring(b, &m, walls.impulse, time);
+    const balance_sample now = {.time = time,
+                                .kinetic = m.kinetic,
+                                .elastic = elastic.low,
+                                .potential = m.potential,
+                                .work = b->worked + walls.work + b->poured,
+                                .pushed = walls.work,
+                                .dissipated = walls.dissipated,
+                                .plastic = plastic};
     if (restarted) start_energy(b, &now, first ? start_elastic(b->scene, &elastic) : elastic.high);
     b->sampled = b->step;
     balance_energy(b, &now, restarted);
     balance_momentum(b, &m, walls.impulse, time);
     return keep(b, now);
+}
+
+double pbd_balance_energy(const pbd_balance *b) {
+    const balance_sample *last = b->samples > 0 ? &b->sample[b->samples - 1] : NULL;
+    return last ? last->kinetic + last->elastic + last->potential : NAN;
 }
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
@@ -308,6 +341,7 @@ static void record_energies(const pbd_balance *b, pbd_recorder *recorder) {
         pbd_series(recorder, "energy_balance", "plastic_dissipation", "J", &b->sample->plastic, b->samples, stride);
         pbd_metric(recorder, "plastic_dissipation", "J", PBD_STATE, b->sample[b->samples - 1].plastic);
     }
+    if (b->scene->pour.until && !b->unknown) pbd_metric(recorder, "pour_work", "J", PBD_STATE, b->poured);
     if (!b->summed) return;
     pbd_series(recorder, "energy_balance", "collider_work", "J", &b->sample->pushed, b->samples, stride);
     pbd_series(recorder, "energy_balance", "contact_dissipation", "J", &b->sample->dissipated, b->samples, stride);
@@ -340,4 +374,32 @@ pbd_status pbd_balance_end(pbd_balance *b, const void *state, pbd_recorder *reco
         status = pbd_error(PBD_UNPHYSICAL, "momentum_drift %.3g: momentum changed without a force; %g is the limit",
                            drift, PBD_BALANCE_UNPHYSICAL);
     return status;
+}
+
+/* ---- A pause ----------------------------------------------------------------------------------------------------- */
+
+pbd_status pbd_balance_save(const pbd_balance *b, const void *state, FILE *file) {
+    pbd_balance kept = *b;
+    double sums[5] = {0};
+    if (b->driven && b->summed) PBD_TRY(b->method->read(state, PBD_COLLIDER_SUMS, sums));
+    kept.first.work -= sums[0];
+    kept.first.dissipated -= sums[1];
+    for (int d = 0; d < 3; d++) kept.first.impulse[d] -= sums[2 + d];
+    fwrite(&kept, sizeof kept, 1, file);
+    fwrite(b->sample, sizeof *b->sample, b->samples, file);
+    return pbd_ok();
+}
+
+pbd_status pbd_balance_load(pbd_balance *b, FILE *file) {
+    pbd_balance kept;
+    if (fread(&kept, sizeof kept, 1, file) != 1) return pbd_error(PBD_FAILED, "the balance is cut short");
+    kept.scene = b->scene;
+    kept.method = b->method;
+    kept.room = kept.samples + 1;
+    kept.sample = malloc(kept.room * sizeof *kept.sample);
+    if (!kept.sample) return pbd_no_memory();
+    const bool whole = fread(kept.sample, sizeof *kept.sample, kept.samples, file) == kept.samples;
+    free(b->sample);
+    *b = kept;
+    return whole ? pbd_ok() : pbd_error(PBD_FAILED, "the balance is cut short");
 }

@@ -57,7 +57,7 @@ static void warn(const pbd_convergence *c, pbd_recorder *recorder) {
     if (reason && pbd_condition_holds(reason, c->values, c->values)) return;
     if (!is_far(&c->last) && !is_far(&c->worst)) return;
     write_remedies(c->values, remedies, sizeof remedies);
-    pbd_warning(recorder, "not_converged",
+    pbd_warning(recorder, PBD_UNCONVERGED,
                 "%.2g of the residual is left in the last step and %.2g in the worst one, above %g: %s",
                 pbd_residual_left(&c->last), pbd_residual_left(&c->worst), PBD_NOT_CONVERGED, remedies);
 }

@@ -11,7 +11,8 @@
 
 #include "harness/catalog/registry.h"
 
-#define PBD_NOT_CONVERGED 0.1 /* of residual_left: above it the run carries the warning not_converged */
+#define PBD_NOT_CONVERGED 0.1 /* of residual_left: above it the run carries the warning below */
+#define PBD_UNCONVERGED "not_converged"
 
 typedef struct pbd_convergence {
     const pbd_method *method;

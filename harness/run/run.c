@@ -18,12 +18,14 @@
 #include "harness/catalog/scene_check.h"
 #include "harness/exec/arena.h"
 #include "harness/exec/backend.h"
+#include "harness/exec/clock.h"
 #include "harness/exec/team.h"
 #include "harness/machine/gpu_state.h"
 #include "harness/plan/record.h"
 #include "harness/process/interrupt.h"
 #include "harness/run/balance.h"
 #include "harness/run/convergence.h"
+#include "harness/run/pause.h"
 #include "harness/run/settle.h"
 #include "harness/run/solve_times.h"
 #include "harness/run/step_progress.h"
@@ -48,8 +50,11 @@ typedef struct drive_context {
     pbd_step_progress *steps; /* likewise */
     double reached;           /* s: of a scene that moves, when its last step ended */
     pbd_exec *exec;
+    bool announced;               /* its memory was, by the estimate */
+    double prepared;              /* s, that the scene and the state of the method took */
     pbd_balance *balance;         /* of the run proper, where the scene moves; owned */
     pbd_convergence *convergence; /* likewise, where it is solved too */
+    pbd_pausable *pausable;       /* for a pause of the run proper */
 } drive_context;
 
 /* The time step that the method reports to have chosen, else its parameter. */
@@ -125,7 +130,9 @@ static pbd_status keep_balance(const drive_context *c, long step) {
 static pbd_status observe(const void *context, long step, double dt) {
     const drive_context *c = context;
     const double every = c->setup->observe_every, time = (double)step * dt;
-    if (c->steps) pbd_step_progress_show(c->steps, step, lround(c->scene->duration / dt));
+    if (c->steps)
+        pbd_step_progress_show(c->steps, step, lround(c->scene->duration / dt),
+                               c->balance ? pbd_balance_energy(c->balance) : (double)NAN);
     PBD_TRY(keep_snapshot(c, time, step, lround(c->scene->duration / dt)));
     PBD_TRY(keep_balance(c, step));
     if (c->convergence) pbd_convergence_watch(c->convergence, c->state, step);
@@ -142,12 +149,33 @@ static pbd_status observe(const void *context, long step, double dt) {
     return status;
 }
 
+/* Where the run was paused before, if it was. */
+static pbd_status go_on(const drive_context *c, long *first) {
+    c->pausable->state = c->state;
+    c->pausable->balance = c->balance;
+    c->pausable->convergence = c->convergence;
+    return pbd_pause_load(c->pausable, first);
+}
+
+/* The phase that runs is to be among the records. */
+static pbd_status pause_run(const drive_context *c, long step) {
+    PBD_TRY(finish_steps(c));
+    pbd_recorder_leave(c->recorder);
+    const pbd_status status = pbd_pause_save(c->pausable, step);
+    pbd_recorder_enter(c->recorder, "solve");
+    c->pausable->paused = true;
+    return status;
+}
+
 /* Advances a dynamic scene to its end. */
 static pbd_status move(drive_context *c, double dt) {
     const long steps = lround(c->scene->duration / dt);
-    c->reached = 0;
-    PBD_TRY(observe(c, 0, dt));
-    for (long i = 0; i < steps; i++) {
+    long first = 0;
+    if (c->observer) PBD_TRY(go_on(c, &first));
+    c->reached = (double)first * dt;
+    if (first == 0) PBD_TRY(observe(c, 0, dt));
+    for (long i = first; i < steps; i++) {
+        if (c->observer && i > first && pbd_pause_is_due(c->pausable)) return pause_run(c, i);
         if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped after %ld of %ld steps", i, steps);
         PBD_TRY(c->method->step(c->state, dt));
         c->reached = i + 1 < steps ? (double)(i + 1) * dt : c->scene->duration;
@@ -286,8 +314,9 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_convergence convergence = pbd_convergence_of(c->method, c->values, 0);
     pbd_recorder_enter(recorder, "solve");
     pbd_step_progress steps;
-    pbd_announce_memory(pbd_memory_held(), item->progress);
-    pbd_step_progress_begin(&steps, item->progress);
+    pbd_announce_memory(pbd_memory_held(), item->progress && !c->announced);
+    pbd_setup_end(item->progress);
+    pbd_step_progress_begin(&steps, item->progress, c->prepared);
     c->observer = item->cell.c;
     c->steps = &steps;
     c->convergence = &convergence;
@@ -300,6 +329,7 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     pbd_step_progress_end(&steps);
     pbd_status waited = pbd_exec_wait(exec);
     pbd_recorder_leave(recorder);
+    if (c->pausable->paused) return status;
     if (status.code == PBD_OK) status = waited;
     if (status.code == PBD_OK && c->scene->duration > 0) status = check_positions(c);
     const bool over = is_over(status);
@@ -367,11 +397,12 @@ static pbd_status check_mode(const pbd_cell *cell, const pbd_scene *scene) {
 }
 
 static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_exec *exec, void **state,
-                             pbd_recorder *recorder) {
+                             pbd_recorder *recorder, pbd_pausable *pausable) {
     const pbd_cell *cell = &item->cell;
     const pbd_method *m = pbd_cell_method(cell);
     const pbd_scene *scene = &setup->scene;
     pictures made PBD_CLEANUP(close_pictures) = {0};
+    const double began = pbd_setup_begin(item->progress);
     pbd_recorder_enter(recorder, "build");
     pbd_interrupt_ends("the scene was built");
     pbd_team_set_threads(cell->threads);
@@ -391,6 +422,9 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
     if (item->snapshots.count > 0) PBD_TRY(pbd_snapshots_open(&item->snapshots, scene, m, &made.snapshots));
     if (item->film.path) PBD_TRY(pbd_film_open(&item->film, scene, m, &made.film));
     if (item->spool.file) PBD_TRY(pbd_spool_begin(&item->spool, scene, m, &made.spool));
+    const double estimate = pbd_estimated_memory(m->name, &cell->method_values, scene->particles.count,
+                                                 pbd_particles_across(&scene->particles));
+    const bool announced = pbd_announce_estimate(estimate, item->progress);
     pbd_recorder_enter(recorder, "create");
     pbd_interrupt_ends("the method was created");
     status = pbd_method_create(m, scene, &cell->method_values, exec, recorder, state);
@@ -403,7 +437,12 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_ex
                              .values = &cell->method_values,
                              .precision = cell->precision,
                              .exec = exec,
-                             .recorder = recorder};
+                             .announced = announced,
+                             .prepared = pbd_wall_seconds() - began,
+                             .recorder = recorder,
+                             .pausable = pausable};
+    *pausable =
+        (pbd_pausable){.item = item, .setup = setup, .method = m, .exec = exec, .recorder = recorder, .began = began};
     if (status.code == PBD_OK && !item->begin_only) status = run_solver(item, &context, &made, exec);
     return status;
 }
@@ -416,11 +455,11 @@ static bool phases_wait(void) {
 
 /* On a GPU: what it does before and after goes into the run, too. */
 static pbd_status run_watched(const pbd_plan_item *item, pbd_setup *setup, pbd_exec *exec, void **state,
-                              pbd_recorder *recorder) {
+                              pbd_recorder *recorder, pbd_pausable *pausable) {
     pbd_gpu_sample before, after;
     const bool on_gpu = item->cell.backend == PBD_BACKEND_CUDA;
     if (on_gpu) pbd_sample_gpu(pbd_cuda_bus(), &before);
-    const pbd_status status = run_phases(item, setup, exec, state, recorder);
+    const pbd_status status = run_phases(item, setup, exec, state, recorder, pausable);
     if (!on_gpu) return status;
     pbd_sample_gpu(pbd_cuda_bus(), &after);
     pbd_record_gpu(recorder, &before, &after);
@@ -447,15 +486,18 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     pbd_setup setup = {0};
     pbd_exec *exec = NULL;
     void *state = NULL;
+    pbd_pausable pausable = {0};
     pbd_status ended = pbd_exec_create(1 << item->cell.backend, item->cell.threads, &exec);
     if (phases_wait()) pbd_recorder_wait_at_phases(recorder, exec);
     pbd_interrupt_after(item->limit);
-    if (ended.code == PBD_OK) ended = run_watched(item, &setup, exec, &state, recorder);
-    if (ended.code == PBD_INTERRUPTED && pbd_time_is_over()) ended = stopped_at_limit(item, recorder, ended);
+    if (ended.code == PBD_OK) ended = run_watched(item, &setup, exec, &state, recorder, &pausable);
+    pbd_setup_end(item->progress);
+    if (ended.code == PBD_INTERRUPTED && !pausable.paused && pbd_time_is_over())
+        ended = stopped_at_limit(item, recorder, ended);
     pbd_interrupt_after(0);
     if (ended.code == PBD_OK) ended = check_metrics(out);
     if (ended.code == PBD_OK && pbd_recorder_failed(recorder)) ended = pbd_no_memory();
-    const bool refused = is_refused(&ended, state);
+    const bool refused = is_refused(&ended, state) || pausable.paused; /* neither is a run */
     pbd_cell_method(&item->cell)->destroy(state);
     pbd_case_free(item->cell.c, &setup);
     pbd_exec_destroy(exec);

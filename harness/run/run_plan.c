@@ -29,7 +29,7 @@ static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd
     return pbd_ok();
 }
 
-static pbd_status execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
+pbd_status pbd_plan_execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
     const pbd_status here = pbd_check_backend(item->cell.backend);
     /* A stored run may lack the times and pictures that are requested now. What cannot be made again is kept. */
     const bool once = (!again || here.code != PBD_OK) && item->seconds == 0 && item->snapshots.count == 0 &&
@@ -59,7 +59,8 @@ pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_pl
                              plan->count);
         pbd_result result = {0};
         bool made;
-        pbd_status status = execute_item(&plan->item[i], store, again, &result, &made);
+        if (plan->item[i].run_id[0] || plan->item[i].refusal.code != PBD_OK) continue;
+        pbd_status status = pbd_plan_execute_item(&plan->item[i], store, again, &result, &made);
         if (status.code == PBD_OK && observer)
             observer(context, &plan->item[i], made ? &result : NULL, i + 1, plan->count);
         if (made) pbd_result_free(&result);

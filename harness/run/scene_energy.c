@@ -137,12 +137,13 @@ static void add_cells(const pbd_scene *scene, bool hexes, const evaluated *by_ma
         add_tet(scene, scene->tets.corner + 4 * i, &by_material[material_of(&scene->tets, i)], x, out);
 }
 
-/* Of a method without deformation gradients: that of its equation of state. */
-static pbd_status add_internal(const pbd_scene *scene, const pbd_method *method, const void *state, scene_energy *out) {
+/* What the method stores beside the law's energy. Without deformation gradients it is all that is known. */
+static pbd_status add_internal(const pbd_scene *scene, const pbd_method *method, const void *state, bool gradients,
+                               scene_energy *out) {
     double internal = 0;
     const pbd_status status = method->read(state, PBD_INTERNAL_ENERGY, &internal);
     if (status.code == PBD_NOT_SUPPORTED) {
-        out->high = pbd_holds(scene, PBD_CONTINUUM) ? NAN : out->high;
+        out->high = !gradients && pbd_holds(scene, PBD_CONTINUUM) ? NAN : out->high;
         return pbd_ok();
     }
     out->low += internal;
@@ -162,8 +163,8 @@ pbd_status scene_elastic_energy(const pbd_scene *scene, const pbd_method *method
         const size_t k = material_of(&scene->triangles, i);
         add_triangle(scene, scene->triangles.corner + 3 * i, &membrane[k], scene->material[k].thickness, x, out);
     }
-    if (gradients) return add_particles(scene, method, state, solid, out);
-    if (method->needs & PBD_NEEDS_SAMPLES) return add_internal(scene, method, state, out);
+    if (gradients) PBD_TRY(add_particles(scene, method, state, solid, out));
+    if (gradients || method->needs & PBD_NEEDS_SAMPLES) return add_internal(scene, method, state, gradients, out);
     add_cells(scene, scene->hexes.count > 0 && !(method->needs & (PBD_NEEDS_TETS | PBD_NEEDS_TETS_OR_TRIANGLES)), solid,
               x, out);
     return pbd_ok();

@@ -12,16 +12,14 @@ static const double FLOOR = 1e-6; /* of the trace, in the inverse of a fit */
 enum { MOST_FITS = 32 };          /* a crack's pairs are found within a few */
 
 typedef struct rest_pair {
-    uint32_t i, j;
-    bool suspect;
+    uint32_t i, j : 31, suspect : 1;
 } rest_pair;
 
 typedef struct tearing {
     const pbd_scene *scene;
     const double *x;
     const bool *elastic; /* by particle */
-    pbd_arena *arena;
-    rest_pair *pair;
+    rest_pair *pair;     /* NULL: pairs are counted only */
     size_t pairs;
     double (*fit)[9];    /* F by particle, row by row */
     double (*spread)[6]; /* sum of X X': xx, yy, zz, yz, xz, xy; zero without a pair */
@@ -40,9 +38,22 @@ static void add_pair(void *to, size_t i, size_t j, double square) {
     const pbd_particles *p = &t->scene->particles;
     (void)square;
     if (!t->elastic[i] || !t->elastic[j] || (p->body && p->body[i] != p->body[j])) return;
-    if (!pbd_arena_more(t->arena, &t->pair, t->pairs, sizeof *t->pair)) return;
+    const size_t k = t->pairs++;
+    if (!t->pair) return;
     const bool finite = is_finite(t->x + 3 * i) && is_finite(t->x + 3 * j);
-    t->pair[t->pairs++] = (rest_pair){(uint32_t)i, (uint32_t)j, !finite};
+    t->pair[k] = (rest_pair){.i = (uint32_t)i, .j = (uint32_t)j & INT32_MAX, .suspect = !finite};
+}
+
+/* Twice through the pairs: a list that grows would hold its last two sizes at once. */
+static pbd_status find_pairs(tearing *t, pbd_arena *arena) {
+    const pbd_particles *p = &t->scene->particles;
+    const double reach = REACH * p->spacing;
+    if (p->count > INT32_MAX) return pbd_error(PBD_FAILED, "pairs of %zu particles: 2147483647 at most", p->count);
+    PBD_TRY(near_pairs_visit(p->positions, p->count, reach, add_pair, t));
+    t->pair = pbd_new(arena, rest_pair, t->pairs);
+    PBD_TRY(pbd_arena_check(arena));
+    t->pairs = 0;
+    return near_pairs_visit(p->positions, p->count, reach, add_pair, t);
 }
 
 static void difference(const double *rows, const rest_pair *p, double out[3]) {
@@ -155,14 +166,14 @@ pbd_status pbd_tears_count(const pbd_scene *scene, const pbd_method *method, con
     const size_t n = scene->particles.count;
     pbd_arena a PBD_ARENA;
     bool *elastic = pbd_new(&a, bool, n), any = false;
-    tearing t = {.scene = scene, .x = x, .elastic = elastic, .arena = &a};
+    tearing t = {.scene = scene, .x = x, .elastic = elastic};
     *out = (tear_count){0};
     if (!(method->needs & PBD_NEEDS_SAMPLES) || !(scene->particles.spacing > 0) || scene->blades.count > 0)
         return pbd_ok();
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < n; i++) any |= elastic[i] = pbd_is_elastic(pbd_material_of(scene, i));
     if (!any) return pbd_ok();
-    PBD_TRY(near_pairs_visit(scene->particles.positions, n, REACH * scene->particles.spacing, add_pair, &t));
+    PBD_TRY(find_pairs(&t, &a));
     t.fit = pbd_arena_take(&a, n, sizeof *t.fit);
     t.spread = pbd_arena_take(&a, n, sizeof *t.spread);
     PBD_TRY(pbd_arena_check(&a));

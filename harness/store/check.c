@@ -36,33 +36,45 @@ static void check_file(checking *c) {
     if (status.code != PBD_OK) tell(c, "links", "", status.text);
 }
 
-/* Compares one table, view, index or trigger of the schema with the store's. */
-static pbd_status check_definition(checking *c, const char *name, const char *sql) {
-    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+/* Compares one table, view, index or trigger of the schema with the store's, by a query for its name. */
+static pbd_status check_definition(checking *c, sqlite3_stmt *query, const char *name, const char *sql) {
     bool row;
-    PBD_TRY(pbd_store_row(c->store, "SELECT " PBD_SQL_LAYOUT_NOW " FROM sqlite_schema WHERE name = ?1", &name, 1,
-                          "checking its layout", &row, &stmt));
+    sqlite3_reset(query);
+    if (sqlite3_bind_text(query, 1, name, -1, SQLITE_TRANSIENT) != SQLITE_OK) return pbd_store_no_memory(c->store);
+    PBD_TRY(pbd_store_step(c->store, query, &row, "checking its layout"));
     if (!row && strcmp(name, "about") == 0) return pbd_ok(); /* of version 1 */
     if (!row)
         tell(c, "layout", name, "is missing");
-    else if (strcmp(pbd_column_text(stmt, 0), sql) != 0)
+    else if (strcmp(pbd_column_text(query, 0), sql) != 0)
         tell(c, "layout", name, "was changed");
     return pbd_ok();
 }
 
-static void close_database(sqlite3 **db) { sqlite3_close(*db); }
-
-/* The schema as it should be is read from a new one in memory. Without a trigger, runs could be changed. */
-static pbd_status check_layout(checking *c) {
-    sqlite3 *fresh PBD_CLEANUP(close_database) = NULL;
-    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+/* The schema as it should be, of a new store in memory. It is kept: making it takes as long as checking a small store.
+ * NULL: no memory. */
+static sqlite3 *fresh_layout(void) {
+    static sqlite3 *fresh;
+    if (fresh != NULL) return fresh;
     if (sqlite3_open(":memory:", &fresh) != SQLITE_OK ||
-        sqlite3_exec(fresh, pbd_schema_sql, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(fresh, pbd_schema_sql, NULL, NULL, NULL) != SQLITE_OK) {
+        sqlite3_close(fresh);
+        fresh = NULL;
+    }
+    return fresh;
+}
+
+/* Without a trigger, runs could be changed. */
+static pbd_status check_layout(checking *c) {
+    sqlite3 *fresh = fresh_layout();
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL, *query PBD_CLEANUP(pbd_statement_release) = NULL;
+    if (fresh == NULL ||
         sqlite3_prepare_v2(fresh, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name", -1, &stmt,
                            NULL) != SQLITE_OK)
         return pbd_store_no_memory(c->store);
+    PBD_TRY(pbd_store_prepare(c->store, "SELECT " PBD_SQL_LAYOUT_NOW " FROM sqlite_schema WHERE name = ?1", NULL, 0,
+                              &query));
     while (sqlite3_step(stmt) == SQLITE_ROW)
-        PBD_TRY(check_definition(c, pbd_column_text(stmt, 0), pbd_column_text(stmt, 1)));
+        PBD_TRY(check_definition(c, query, pbd_column_text(stmt, 0), pbd_column_text(stmt, 1)));
     return pbd_ok();
 }
 

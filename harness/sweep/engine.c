@@ -37,9 +37,10 @@ static pbd_status note_submission(const pbd_manifest *m, const pbd_submission *s
                                   const char *merge) {
     char program[PATH_MAX];
     PBD_TRY(find_program(program));
-    json_auto_t *object = json_pack("{ss sI sb so so sO ss}", "engine", s->engine, "throttle", (json_int_t)s->throttle,
-                                    "packed", s->packed, "sbatch_args", args_json(&s->args), "db", pbd_text_json(s->db),
-                                    "jobs", jobs, "merge", merge);
+    json_auto_t *object =
+        json_pack("{ss sI sb sI so so sO ss}", "engine", s->engine, "throttle", (json_int_t)s->throttle, "packed",
+                  s->packed, "pause", (json_int_t)s->pause, "sbatch_args", args_json(&s->args), "db",
+                  pbd_text_json(s->db), "jobs", jobs, "merge", merge);
     const char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(object, JSON_COMPACT);
     if (!text) return pbd_no_memory();
     return pbd_write_whole(pbd_sweep_file(m->folder, "submitted.json").text, text, strlen(text));
@@ -51,6 +52,7 @@ pbd_status pbd_submission_recall(pbd_submission *s, const json_t *last) {
     if (!s->db) s->db = json_string_value(json_object_get(last, "db"));
     if (!s->throttle) s->throttle = json_integer_value(json_object_get(last, "throttle"));
     if (!s->packed) s->packed = json_is_true(json_object_get(last, "packed"));
+    if (!s->pause) s->pause = json_integer_value(json_object_get(last, "pause"));
     if (s->args.count > 0 || json_array_size(args) == 0) return pbd_ok();
     for (size_t i = 0; i < json_array_size(args); i++) {
         const char *word = json_string_value(json_array_get(args, i));
@@ -71,9 +73,15 @@ static void add_word(command *c, const char *word) {
     if (c->count + 1 < MOST_WORDS) c->word[c->count++] = word;
 }
 
-static command shard_command(const pbd_manifest *m, const pbd_submission *s, const char *program, const char *number) {
+/* pause: room for that number. */
+static command shard_command(const pbd_manifest *m, const pbd_submission *s, const char *program, const char *number,
+                             char pause[24]) {
     command c = {{program, "sweep", "run-shard", number, "--dir", m->folder}, 6};
     if (s->packed) add_word(&c, "--packed");
+    if (s->pause == 0) return c;
+    snprintf(pause, 24, "%lld", s->pause);
+    add_word(&c, "--pause");
+    add_word(&c, pause);
     return c;
 }
 
@@ -97,14 +105,14 @@ static pbd_status run_command(command *c, const pbd_submission *s, int *exit_cod
 }
 
 pbd_status pbd_run_locally(const pbd_manifest *m, const bool *wanted, const pbd_submission *s, int *exit_code) {
-    char program[PATH_MAX], number[24];
+    char program[PATH_MAX], number[24], pause[24];
     PBD_TRY(find_program(program));
     json_auto_t *none = json_array();
     PBD_TRY(note_submission(m, s, none, ""));
     for (size_t i = 0; i < m->shards; i++) {
         if (!wanted[i]) continue;
         snprintf(number, sizeof number, "%zu", i);
-        command shard = shard_command(m, s, program, number);
+        command shard = shard_command(m, s, program, number, pause);
         PBD_TRY(run_command(&shard, s, exit_code));
         if (*exit_code < 0) fprintf(stderr, "pbdbench: shard %zu ended by signal %d\n", i, -*exit_code);
     }
@@ -164,6 +172,7 @@ static void write_root(FILE *out) {
 
 static void write_array(FILE *out, const pbd_manifest *m, const pbd_submission *s, const char *program, size_t tasks,
                         const char *list) {
+    char pause[24];
     write_head(out, m, "shards", "%A_%a");
     fprintf(out, "#SBATCH --array=0-%zu", tasks - 1);
     if (s->throttle > 0) fprintf(out, "%%%lld", s->throttle);
@@ -173,7 +182,7 @@ static void write_array(FILE *out, const pbd_manifest *m, const pbd_submission *
     fputs("shard=$(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" ", out);
     pbd_write_word(out, list);
     fputs(")\n", out);
-    const command c = shard_command(m, s, program, "\"$shard\"");
+    const command c = shard_command(m, s, program, "\"$shard\"", pause);
     write_command(out, &c);
 }
 

@@ -10,6 +10,7 @@ typedef struct pbd_submission {
     const char *engine; /* "slurm" or "local" */
     long long throttle; /* the most tasks at one time; 0: as many as there is room for */
     bool packed;        /* tasks may share a node */
+    long long pause;    /* s: a run that takes longer is paused; 0: none is */
     pbd_texts args;     /* further words for sbatch, several in a text */
     const char *db;     /* where the merge goes; absolute */
     bool json, quiet;   /* for local shards */

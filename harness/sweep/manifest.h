@@ -4,6 +4,7 @@
  *
  *     manifest.jsonl     every cell that is to be run, and a hash over all of it
  *     shards/            what was made: one store for each shard, complete or not there (shards.h)
+ *     paused/            runs that go on when their shard is made again (--pause; run/pause.h)
  *     aside/             files of shards/ that are no shards of this sweep
  *     submitted.json     the last submission, and jobs/ with its scripts and what they print (engine.h)
  *

@@ -11,6 +11,7 @@
 #include "harness/files/texts.h"
 #include "harness/process/child.h"
 #include "harness/process/exit_codes.h"
+#include "harness/process/interrupt.h"
 #include "harness/store/rows.h"
 #include "harness/sweep/shard_merge.h"
 #include "harness/sweep/shard_run.h"
@@ -276,13 +277,19 @@ pbd_status pbd_parts_resume(const pbd_parts *parts, int *exit_code) {
 
 /* ---- run-shard --------------------------------------------------------------------------------------------------- */
 
-static pbd_status run_shard(const pbd_manifest *m, const pbd_parts *parts, pbd_making *making) {
+/* A paused run is no failure: *paused, and the shard is missing. */
+static pbd_status run_shard(const pbd_manifest *m, const pbd_parts *parts, pbd_making *making, bool *paused) {
     bool known;
     char of[40];
     PBD_TRY(pbd_manifest_check_shard(m, parts->shard));
     PBD_TRY(pbd_manifest_prepare(m));
     snprintf(of, sizeof of, "shard %lld", parts->shard);
-    PBD_TRY(pbd_shard_run(m, (size_t)parts->shard, making, parts->argc, parts->argv, &known));
+    const pbd_status status = pbd_shard_run(m, (size_t)parts->shard, (double)parts->submission.pause, making,
+                                            parts->argc, parts->argv, &known);
+    *paused = status.code == PBD_INTERRUPTED && !pbd_interrupted();
+    if (*paused) fprintf(stderr, "pbdbench: shard %lld is not published: %s\n", parts->shard, status.text);
+    if (*paused) return pbd_ok();
+    PBD_TRY(status);
     if (!known)
         pbd_print_made(making, of);
     else if (!parts->style.json)
@@ -293,9 +300,10 @@ static pbd_status run_shard(const pbd_manifest *m, const pbd_parts *parts, pbd_m
 pbd_status pbd_parts_run_shard(const pbd_parts *parts, int *exit_code) {
     pbd_manifest *m PBD_CLEANUP(pbd_manifest_release) = NULL;
     pbd_making making = {.style = parts->style};
+    bool paused = false;
     PBD_TRY(pbd_manifest_open(parts->dir, &m));
-    const pbd_status status = run_shard(m, parts, &making);
-    *exit_code = pbd_made_exit(&making);
+    const pbd_status status = run_shard(m, parts, &making, &paused);
+    *exit_code = paused ? PBD_EXIT_INCONCLUSIVE : pbd_made_exit(&making);
     free(making.refusals);
     return status;
 }

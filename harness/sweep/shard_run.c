@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/process/interrupt.h"
+#include "harness/run/pause.h"
 #include "harness/store/rows.h"
 #include "harness/sweep/shards.h"
 
@@ -24,13 +26,17 @@ static void remove_scratch(const char *folder) {
 
 /* With a rollback journal: when the store is closed, it is one file and nothing else. What the disk has of it matters
  * when it is published, and is forced there then; of a machine that fails before, nothing is wanted. */
-static pbd_status make_runs(const pbd_manifest *m, size_t number, pbd_making *making, int argc, char *const *argv) {
+static pbd_status make_runs(const pbd_manifest *m, size_t number, double pause, pbd_making *making, int argc,
+                            char *const *argv) {
     pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
+    const pbd_sweep_path paused = pbd_sweep_file(m->folder, "paused");
     PBD_TRY(
         pbd_store_exec(making->store, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF", "setting its journal"));
     PBD_TRY(pbd_store_begin(making->store, argc, argv));
     PBD_TRY(pbd_manifest_plan(m, number, &plan));
+    for (size_t i = 0; i < plan.count && pause > 0; i++) plan.item[i].pause = (pbd_pausing){paused.text, pause};
     PBD_TRY(pbd_make_runs(making, &plan, false));
+    for (size_t i = 0; i < plan.count; i++) pbd_pause_forget(&plan.item[i]);
     const pbd_shard_mark mark = {.number = number,
                                  .runs = making->made,
                                  .unwell = making->unwell,
@@ -39,26 +45,26 @@ static pbd_status make_runs(const pbd_manifest *m, size_t number, pbd_making *ma
     return pbd_shard_mark_store(m, making->store, &mark);
 }
 
-static pbd_status run_in(const char *scratch, const pbd_manifest *m, size_t number, pbd_making *making, int argc,
-                         char *const *argv) {
+static pbd_status run_in(const char *scratch, const pbd_manifest *m, size_t number, double pause, pbd_making *making,
+                         int argc, char *const *argv) {
     const pbd_sweep_path path = pbd_sweep_file(scratch, "shard.db");
     PBD_TRY(pbd_store_open(path.text, PBD_STORE_WRITE, &making->store));
-    const pbd_status status = make_runs(m, number, making, argc, argv);
+    const pbd_status status = make_runs(m, number, pause, making, argc, argv);
     pbd_store_close(making->store);
     making->store = NULL;
-    if (status.code == PBD_INTERRUPTED)
+    if (status.code == PBD_INTERRUPTED && pbd_interrupted())
         return pbd_error(PBD_INTERRUPTED, "interrupted: shard %zu is not published; `pbdbench sweep resume` submits it",
                          number);
     return status.code == PBD_OK ? pbd_shard_publish(m, number, path.text) : status;
 }
 
-pbd_status pbd_shard_run(const pbd_manifest *m, size_t number, pbd_making *making, int argc, char *const *argv,
-                         bool *known) {
+pbd_status pbd_shard_run(const pbd_manifest *m, size_t number, double pause, pbd_making *making, int argc,
+                         char *const *argv, bool *known) {
     char scratch[PATH_MAX];
     PBD_TRY(pbd_shard_is_published(m, number, known));
     if (*known) return pbd_ok();
     PBD_TRY(make_scratch(scratch));
-    const pbd_status status = run_in(scratch, m, number, making, argc, argv);
+    const pbd_status status = run_in(scratch, m, number, pause, making, argc, argv);
     remove_scratch(scratch);
     return status;
 }

@@ -12,6 +12,8 @@ const pbd_verb *const pbd_verbs[] = {
 #undef VERB
     NULL};
 
+const char pbd_about_program[] = "validates and times position-based and particle-based deformable solids";
+
 /* Each line of a usage is a command; one that begins with a blank continues the line above. */
 int pbd_verb_help(const pbd_verb *verb) {
     fputs("usage: pbdbench ", stdout);

@@ -28,6 +28,9 @@ typedef struct pbd_verb {
     int (*main)(int argc, char **argv); /* argv[0] is the verb */
 } pbd_verb;
 
+/* What the program is, in a line. */
+extern const char pbd_about_program[];
+
 /* Prints --help of a verb; returns PBD_EXIT_OK. */
 int pbd_verb_help(const pbd_verb *verb);
 

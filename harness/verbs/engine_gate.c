@@ -1,11 +1,13 @@
 /* What is asked, and where the answers come from:
  *
- * free fall    one free tetrahedron: g t^2/2, within g t dt/2 of any first-order integrator.
+ * free fall    one free tetrahedron, or a block of liquid or sand where the engine has particles alone: g t^2/2, within
+ *              g t dt/2 of any first-order integrator.
  * modulus      one tetrahedron of edges 1 m whose base is held, so that its apex u moves with F = 1 + u (x) grad N,
  *              grad N = (0, 0, 1). Under a weight along z it swings about m g/K with K = V (lambda + 2 mu), under one
- * along x with K = V mu; both means give E and nu. Small strains: every law is Hooke's there. cantilever   the mean of
- * the tip over a second after gravity sets in, and the time of its first turn, against fem_implicit with lumped masses
- * and the implicit midpoint rule at the same small step. */
+ * along x with K = V mu; both means give E and nu. Small strains: every law is Hooke's there.
+ * cantilever   the mean of the tip over a second after gravity sets in, and the time of its first turn, against
+ *              fem_implicit with lumped masses, the same law and the implicit midpoint rule at the same small step.
+ * still water  of engines that take liquids: its height after a second in a tank, over that at the start. */
 #include "harness/verbs/engine_gate.h"
 
 #include <math.h>
@@ -18,13 +20,14 @@
 #include "harness/plan/record.h"
 #include "harness/process/interrupt.h"
 #include "harness/run/run_apart.h"
+#include "methods/physics/matter/flow_table.h"
 #include "methods/physics/matter/law_table.h"
 
 typedef struct gate {
     const pbd_method_entry *entry;
     const pbd_method *method;
     pbd_precision precision;
-    const pbd_case *cantilever;
+    const pbd_case *cantilever, *still_water;
     const pbd_settings *settings;
     pbd_check_observer observer;
     void *context;
@@ -49,6 +52,54 @@ static void report_status(const gate *g, const char *name, const pbd_status *sta
     if (check.verdict == PBD_CHECK_FAIL) ++*g->failed;
     snprintf(check.says, sizeof check.says, "%s", status->text);
     g->observer(g->context, &check);
+}
+
+/* ---- A block of liquid or sand ----------------------------------------------------------------------------------- */
+
+enum { EDGE = 3, GRAINS = EDGE * EDGE * EDGE, MIDDLE = GRAINS / 2 };
+
+typedef struct block {
+    double position[3 * GRAINS], mass[GRAINS], volume[GRAINS], force[3 * GRAINS];
+    pbd_scene scene;
+} block;
+
+/* Of methods whose particles have no cells. */
+static bool has_blocks(const gate *g) {
+    const unsigned cells = PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_TRIANGLES | PBD_NEEDS_TETS_OR_TRIANGLES;
+    return !(g->method->needs & cells) && (g->method->takes & (PBD_TAKES_FLUID | PBD_TAKES_FLOW));
+}
+
+/* Dry sand without the correction of volume, which not every method has. */
+static pbd_status make_sand(pbd_material *m) {
+    static const char rule[] = "drucker_prager";
+    *m = (pbd_material){.matter = PBD_CONTINUUM, .E = 1e5, .nu = 0.3, .density = 1600, .law = "hencky"};
+    PBD_TRY(flow_preset(m, rule));
+    m->flow_value[flow_place(rule, "cohesion")] = 0;
+    m->flow_value[flow_place(rule, "volume_correction")] = 1; /* off, the second choice */
+    return pbd_ok();
+}
+
+/* The arrays are its own: it must not move. */
+static pbd_status build_block(const gate *g, block *b) {
+    static const double spacing = 0.1;
+    *b = (block){.scene = {.bytes = sizeof b->scene, .extent = EDGE * spacing, .materials = 1}};
+    pbd_material *m = &b->scene.material[0];
+    *m = (pbd_material){.matter = PBD_FLUID, .density = 1000};
+    if (!(g->method->takes & PBD_TAKES_FLUID)) PBD_TRY(make_sand(m));
+    for (int i = 0; i < GRAINS; i++) {
+        const int at[3] = {i % EDGE, i / EDGE % EDGE, i / (EDGE * EDGE)};
+        for (int d = 0; d < 3; d++) b->position[3 * i + d] = spacing * (at[d] + 0.5);
+        b->volume[i] = spacing * spacing * spacing;
+        b->mass[i] = m->density * b->volume[i];
+    }
+    b->scene.particles = (pbd_particles){.count = GRAINS,
+                                         .positions = b->position,
+                                         .masses = b->mass,
+                                         .volumes = b->volume,
+                                         .spacing = spacing,
+                                         .bodies = 1};
+    b->scene.loads.forces = b->force;
+    return pbd_ok();
 }
 
 /* ---- One tetrahedron --------------------------------------------------------------------------------------------- */
@@ -110,34 +161,39 @@ static pbd_status resolve(const gate *g, const pbd_scene *scene, double dt, tria
     return pbd_resolve_in(scene, g->cantilever, g->method, all, g->settings->count + 1, &t->of_case, &t->of_method);
 }
 
-/* With the first law that it supports. Close it also after an error. */
+static pbd_status create(const gate *g, const pbd_scene *scene, trial *t) {
+    PBD_TRY(pbd_check_scene(scene, g->method));
+    return pbd_method_create(g->method, scene, &t->of_method, t->exec, t->recorder, &t->state);
+}
+
+/* With the first law that it supports, where the scene is elastic. Close it also after an error. */
 static pbd_status open_trial(const gate *g, pbd_scene *scene, double dt, trial *t) {
     *t = (trial){.method = g->method};
     PBD_TRY(resolve(g, scene, dt, t));
     PBD_TRY(pbd_exec_create(PBD_CPU, 1, &t->exec));
     t->recorder = pbd_recorder_create(&t->reported, pbd_interrupted);
     if (!t->recorder) return pbd_no_memory();
+    if (scene->material[0].matter == PBD_FLUID || scene->material[0].flow) return create(g, scene, t);
     pbd_status status = pbd_error(PBD_NOT_SUPPORTED, "it supports none of the laws of this program");
     for (size_t i = 0; law_names[i]; i++) {
         scene->material[0].law = law_names[i];
-        PBD_TRY(pbd_check_scene(scene, g->method));
-        status = pbd_method_create(g->method, scene, &t->of_method, t->exec, t->recorder, &t->state);
+        status = create(g, scene, t);
         if (status.code != PBD_NOT_SUPPORTED) return status;
     }
     return status;
 }
 
-/* The mean over `looks` equal parts of the time of what a corner moved along an axis. The last: at the end. */
-static pbd_status swing(const gate *g, tetrahedron *at, double dt, long looks, int corner, int axis, double *mean,
+/* The mean over `looks` equal parts of the time of what a particle moved along an axis. The last: at the end. */
+static pbd_status swing(const gate *g, pbd_scene *scene, double dt, long looks, int particle, int axis, double *mean,
                         double *last) {
     trial t PBD_CLEANUP(close_trial) = {0};
-    double x[3 * CORNERS];
-    PBD_TRY(open_trial(g, &at->scene, dt, &t));
+    double x[3 * GRAINS];
+    PBD_TRY(open_trial(g, scene, dt, &t));
     *mean = *last = 0;
     for (long i = 0; i < looks; i++) {
         for (int k = 0; k < STEPS_A_LOOK; k++) PBD_TRY(g->method->step(t.state, dt));
         PBD_TRY(g->method->read(t.state, PBD_POSITIONS, x));
-        *last = x[3 * corner + axis] - at->position[3 * corner + axis];
+        *last = x[3 * particle + axis] - scene->particles.positions[3 * particle + axis];
         *mean += *last / (double)looks;
         if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted");
     }
@@ -151,9 +207,16 @@ static pbd_status free_fall(const gate *g) {
     const long looks = 10;
     const double time = dt * STEPS_A_LOOK * (double)looks, wanted = -0.5 * g_earth[2] * time * time;
     tetrahedron t;
+    block b;
     double mean = 0, fallen = 0;
     build_tetrahedron(&t, false, g_earth, 0);
-    PBD_TRY(swing(g, &t, dt, looks, 0, 2, &mean, &fallen));
+    if (has_blocks(g)) {
+        PBD_TRY(build_block(g, &b));
+        memcpy(b.scene.loads.gravity, g_earth, sizeof g_earth);
+        PBD_TRY(swing(g, &b.scene, dt, looks, MIDDLE, 2, &mean, &fallen));
+    } else {
+        PBD_TRY(swing(g, &t.scene, dt, looks, 0, 2, &mean, &fallen));
+    }
     const double rounding =
         g->precision == PBD_PRECISION_F32 ? 0.01 : 0; /* of 100 small steps at 1 m from the origin */
     report(g, "free fall", -fallen, wanted, 1.001 * dt / time + rounding, "m");
@@ -169,7 +232,7 @@ static pbd_status stiffness(const gate *g, int axis, double expected, double *ou
     tetrahedron t;
     gravity[axis] = -STRAIN * expected / mass;
     build_tetrahedron(&t, true, gravity, 0);
-    PBD_TRY(swing(g, &t, dt, PERIODS * STEPS_A_PERIOD / STEPS_A_LOOK, APEX, axis, &mean, &last));
+    PBD_TRY(swing(g, &t.scene, dt, PERIODS * STEPS_A_PERIOD / STEPS_A_LOOK, APEX, axis, &mean, &last));
     *out = mass * gravity[axis] / mean;
     return pbd_ok();
 }
@@ -194,7 +257,6 @@ static pbd_status read_tip(const pbd_result *r, double *mean, double *turn) {
         if (strcmp(r->series[i].name, "tip") == 0) tip = &r->series[i];
         if (strcmp(r->series[i].name, "time") == 0) time = &r->series[i];
     }
-    if (strcmp(r->state, "ok") != 0) return pbd_error(PBD_FAILED, "its run ends as %s: %.300s", r->state, r->says);
     if (!tip || !time || tip->count != time->count || tip->count < 3)
         return pbd_error(PBD_FAILED, "no series of the tip");
     const double *y = tip->values;
@@ -208,39 +270,79 @@ static pbd_status read_tip(const pbd_result *r, double *mean, double *turn) {
     return pbd_ok();
 }
 
-static pbd_status run_bar(const gate *g, const pbd_method_entry *entry, pbd_precision precision, const pbd_setting *own,
-                          size_t count, double *mean, double *turn) {
-    static const pbd_setting bar[] = {{"mode", "dynamic"}, {"cells", "1"}, {"E", "1e5"},     {"density", "100"},
-                                      {"gravity", "2"},    {"dt", "1e-3"}, {"duration", "1"}};
-    enum { BAR = sizeof bar / sizeof *bar };
+/* A run of a case at a step of 1 ms: its own settings after those of the engine. The caller frees the result. */
+static pbd_status run_case(const pbd_case *c, const pbd_method_entry *entry, pbd_precision precision,
+                           const pbd_settings *of_case, const pbd_settings *of_method, pbd_result *result) {
     pbd_arena a PBD_ARENA;
-    pbd_result result PBD_CLEANUP(pbd_result_free) = {0};
-    pbd_setting *all = pbd_new(&a, pbd_setting, BAR + count);
+    const size_t count = of_method->count + of_case->count;
+    pbd_setting *all = pbd_new(&a, pbd_setting, count);
     PBD_TRY(pbd_arena_check(&a));
-    if (count > 0) memcpy(all, own, count * sizeof *all);
-    memcpy(all + count, bar, sizeof bar);
+    if (of_method->count > 0) memcpy(all, of_method->item, of_method->count * sizeof *all);
+    memcpy(all + of_method->count, of_case->item, of_case->count * sizeof *all);
     pbd_plan_item item = {.seed = 1};
-    item.cell = (pbd_cell){.c = g->cantilever, .method = entry, .precision = precision, .threads = 1};
+    item.cell = (pbd_cell){.c = c, .method = entry, .precision = precision, .threads = 1};
     item.cell.backend = PBD_BACKEND_CPU;
-    PBD_TRY(pbd_resolve(g->cantilever, entry->by_precision[precision], all, BAR + count, &item.cell.case_values,
-                        &item.cell.method_values));
-    const pbd_status status = pbd_run_cell_apart(&item, &result);
+    PBD_TRY(
+        pbd_resolve(c, entry->by_precision[precision], all, count, &item.cell.case_values, &item.cell.method_values));
+    const pbd_status status = pbd_run_cell_apart(&item, result);
     pbd_values_free(&item.cell.case_values);
     pbd_values_free(&item.cell.method_values);
     PBD_TRY(status);
+    if (strcmp(result->state, "ok") == 0) return pbd_ok();
+    return pbd_error(PBD_FAILED, "its run ends as %s: %.300s", result->state, result->says);
+}
+
+static pbd_status run_bar(const gate *g, const pbd_method_entry *entry, pbd_precision precision, pbd_setting *own,
+                          size_t count, double *mean, double *turn) {
+    static pbd_setting bar[] = {{"mode", "dynamic"}, {"cells", "1"}, {"E", "1e5"},     {"density", "100"},
+                                {"gravity", "2"},    {"dt", "1e-3"}, {"duration", "1"}};
+    pbd_result result PBD_CLEANUP(pbd_result_free) = {0};
+    PBD_TRY(run_case(g->cantilever, entry, precision, &(pbd_settings){.item = bar, .count = sizeof bar / sizeof *bar},
+                     &(pbd_settings){.item = own, .count = count}, &result));
     return read_tip(&result, mean, turn);
 }
 
-static pbd_status bend(const gate *g) {
+static pbd_status bend_with(const gate *g, const pbd_setting *law, size_t laws) {
     const pbd_method_entry *fem;
     double mean, turn, fem_mean, fem_turn;
-    const pbd_setting by_fem[] = {{"element", "tet4"}, {"mass", "lumped"}, {"integrator", "implicit_midpoint"}};
-    PBD_TRY(run_bar(g, g->entry, g->precision, g->settings->item, g->settings->count, &mean, &turn));
+    pbd_setting by_fem[] = {{"element", "tet4"}, {"mass", "lumped"}, {"integrator", "implicit_midpoint"}, {0}};
+    enum { BY_FEM = sizeof by_fem / sizeof *by_fem - 1 };
+    pbd_arena a PBD_ARENA;
+    pbd_setting *own = pbd_new(&a, pbd_setting, g->settings->count + 1);
+    PBD_TRY(pbd_arena_check(&a));
+    if (g->settings->count > 0) memcpy(own, g->settings->item, g->settings->count * sizeof *own);
+    if (laws > 0) own[g->settings->count] = by_fem[BY_FEM] = *law;
+    PBD_TRY(run_bar(g, g->entry, g->precision, own, g->settings->count + laws, &mean, &turn));
     PBD_TRY(pbd_find_method("fem_implicit", &fem));
-    PBD_TRY(run_bar(g, fem, PBD_PRECISION_F64, by_fem, sizeof by_fem / sizeof *by_fem, &fem_mean, &fem_turn));
+    PBD_TRY(run_bar(g, fem, PBD_PRECISION_F64, by_fem, BY_FEM + laws, &fem_mean, &fem_turn));
     report(g, "cantilever", mean, fem_mean, 0.03, "m");
     report(g, "frequency", 0.5 / turn, 0.5 / fem_turn, 0.02, "Hz");
     return pbd_ok();
+}
+
+/* With the law of the settings, or the first that it supports. */
+static pbd_status bend(const gate *g) {
+    for (size_t i = 0; i < g->settings->count; i++)
+        if (strcmp(g->settings->item[i].key, "material") == 0) return bend_with(g, &g->settings->item[i], 1);
+    pbd_status status = bend_with(g, NULL, 0);
+    for (size_t i = 0; law_names[i] && status.code == PBD_NOT_SUPPORTED; i++)
+        status = bend_with(g, &(pbd_setting){"material", law_names[i]}, 1);
+    return status;
+}
+
+/* ---- Still water ------------------------------------------------------------------------------------------------- */
+
+static pbd_status rest_in_a_tank(const gate *g) {
+    static pbd_setting water[] = {{"dt", "1e-3"}, {"duration", "1"}};
+    pbd_result result PBD_CLEANUP(pbd_result_free) = {0};
+    PBD_TRY(run_case(g->still_water, g->entry, g->precision,
+                     &(pbd_settings){.item = water, .count = sizeof water / sizeof *water}, g->settings, &result));
+    for (size_t i = 0; i < result.metrics; i++)
+        if (strcmp(result.metric[i].name, "volume") == 0) {
+            report(g, "still water", result.metric[i].value, 1, 0.1, "");
+            return pbd_ok();
+        }
+    return pbd_error(PBD_FAILED, "its run has no volume");
 }
 
 /* ---- The gate ---------------------------------------------------------------------------------------------------- */
@@ -250,16 +352,21 @@ pbd_status pbd_engine_gate(const pbd_method_entry *entry, const pbd_settings *se
     static const struct {
         const char *name;
         pbd_status (*ask)(const gate *);
-        bool elastic;
-    } problems[] = {{"free fall", free_fall, false}, {"modulus", modulus, true}, {"cantilever", bend, true}};
+        enum { ANY, ELASTIC, LIQUID } of;
+    } problems[] = {{"free fall", free_fall, ANY},
+                    {"modulus", modulus, ELASTIC},
+                    {"cantilever", bend, ELASTIC},
+                    {"still water", rest_in_a_tank, LIQUID}};
     gate g = {.entry = entry, .settings = settings, .observer = observer, .context = context, .failed = failed};
     g.precision = entry->by_precision[PBD_PRECISION_F64]->precisions & PBD_F64 ? PBD_PRECISION_F64 : PBD_PRECISION_F32;
     g.method = entry->by_precision[g.precision];
     *failed = 0;
     PBD_TRY(pbd_find_case("cantilever", &g.cantilever));
+    PBD_TRY(pbd_find_case("still_water", &g.still_water));
     const pbd_engine *engine = pbd_plugin_engine(entry->plugin);
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
-        pbd_status status = problems[i].elastic && engine && pbd_engine_has_no_law(engine)
+        if (problems[i].of == LIQUID && !(g.method->takes & PBD_TAKES_FLUID)) continue;
+        pbd_status status = problems[i].of == ELASTIC && engine && pbd_engine_has_no_law(engine)
                                 ? pbd_error(PBD_NOT_SUPPORTED, "it says that it has no law: \"laws\": []")
                                 : problems[i].ask(&g);
         if (status.code == PBD_INTERRUPTED) return status;

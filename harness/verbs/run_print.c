@@ -5,56 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-enum { LEAST_COLUMNS = 60, NAME = 11 }; /* NAME: columns of «error      » */
+enum { NAME = 11 }; /* columns of «error      » */
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
-size_t pbd_output_columns(void) {
-    const char *given = getenv("COLUMNS");
-    struct winsize size = {0};
-    const long columns = given                                          ? strtol(given, NULL, 10)
-                         : ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col
-                                                                        : 0;
-    return columns <= 0 ? 0 : columns < LEAST_COLUMNS ? LEAST_COLUMNS : (size_t)columns;
-}
-
-/* Letters, not bytes: of UTF-8 those that begin one. */
-static size_t letters(const char *text, size_t bytes) {
-    size_t count = 0;
-    for (size_t i = 0; i < bytes; i++) count += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return count;
-}
-
-void pbd_print_folded(const char *text, size_t used, size_t indent, size_t columns) {
-    for (bool first = true; *text; first = false) {
-        const size_t length = strcspn(text, " "), wide = letters(text, length);
-        if (!first && columns > 0 && used + 1 + wide > columns) {
-            printf("\n%*s", (int)indent, "");
-            used = indent;
-        } else if (!first) {
-            putchar(' ');
-            used++;
-        }
-        printf("%.*s", (int)length, text);
-        used += wide;
-        text += length;
-        text += *text == ' ';
-    }
-    putchar('\n');
-}
-
-__attribute__((format(printf, 3, 4))) static void say(const pbd_run_printer *p, const char *name, const char *format,
-                                                      ...) {
-    char text[1200];
+void pbd_print_named(const char *name, size_t columns, const char *format, ...) {
+    char *text = NULL;
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    const int length = vasprintf(&text, format, list);
     va_end(list);
     printf("%-*s", NAME, name);
-    pbd_print_folded(text, NAME, NAME, p->columns);
+    pbd_print_folded(length >= 0 ? text : "(no memory)", NAME, NAME, columns);
+    if (length >= 0) free(text);
 }
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
@@ -118,40 +82,46 @@ static bool is_well(const pbd_result *r) { return strcmp(r->state, "ok") == 0; }
 static void print_error(const pbd_run_printer *p, const pbd_result *r, const shown_error *e) {
     const char *said = is_well(r) ? "" : r->says;
     if (*e->name)
-        say(p, "error", "%s = %.4g%s%s%s%s%s%s", e->name, e->value, *e->unit ? " " : "", e->unit,
-            is_well(r) ? "" : "; ", is_well(r) ? "" : r->state, *said ? ": " : "", said);
+        pbd_print_named("error", p->columns, "%s = %.4g%s%s%s%s%s%s", e->name, e->value, *e->unit ? " " : "", e->unit,
+                        is_well(r) ? "" : "; ", is_well(r) ? "" : r->state, *said ? ": " : "", said);
     else if (!is_well(r))
-        say(p, "error", "none: %s: %s", r->state, r->says);
+        pbd_print_named("error", p->columns, "none: %s: %s", r->state, r->says);
     else
-        say(p, "error", "none: %s has no reference for these parameters", r->case_name);
+        pbd_print_named("error", p->columns, "none: %s has no reference for these parameters", r->case_name);
     if (e->problem)
-        say(p, "tolerance", "%g, of %s%s", e->problem->tolerance, e->problem->id,
-            !is_well(r) || isnan(e->value)      ? ""
-            : e->value <= e->problem->tolerance ? ": within it"
-                                                : ": above it");
+        pbd_print_named("tolerance", p->columns, "%g, of %s%s", e->problem->tolerance, e->problem->id,
+                        !is_well(r) || isnan(e->value)      ? ""
+                        : e->value <= e->problem->tolerance ? ": within it"
+                                                            : ": above it");
     else
-        say(p, "tolerance", "none: no frozen problem has these parameters (list problems)");
+        pbd_print_named("tolerance", p->columns, "none: no frozen problem has these parameters (list problems)");
 }
 
 static void print_time(const pbd_run_printer *p, const pbd_result *r) {
     const pbd_metric_item *simulated = metric_named(r, "simulated_time");
     const double solve = phase_of(r, "solve"), moved = simulated ? simulated->value : 0;
-    char cell[80];
+    const double setup = fmax(phase_of(r, "build"), 0) + fmax(phase_of(r, "create"), 0);
+    char cell[80], before[60] = "";
+    if (moved > 0 || setup >= 0.1) snprintf(before, sizeof before, ", after %.2g s of setup", setup);
     snprintf(cell, sizeof cell, "%s %s, %d thread%s", r->backend, r->precision, r->threads, r->threads == 1 ? "" : "s");
     if (isnan(solve))
-        say(p, "time", "none of a solve; %s", cell);
+        pbd_print_named("time", p->columns, "none of a solve; %s", cell);
     else if (moved > 0)
-        say(p, "time", "%.4g ms a frame of 1/60 s (%.4g s for %.4g s), %s", 1e3 * solve / (60 * moved), solve, moved,
-            cell);
+        pbd_print_named("time", p->columns, "%.4g ms a frame of 1/60 s (%.4g s for %.4g s%s), %s",
+                        1e3 * solve / (60 * moved), solve, moved, before, cell);
     else
-        say(p, "time", "%.4g s of a solve, %s", solve, cell);
+        pbd_print_named("time", p->columns, "%.4g s of a solve%s, %s", solve, before, cell);
 }
 
-static void print_brief(const pbd_run_printer *p, const pbd_result *r, const pbd_plan_item *item) {
+void pbd_run_print_answer(const pbd_run_printer *p, const pbd_result *r) {
     const shown_error e = error_of(p, r);
     print_error(p, r, &e);
     print_time(p, r);
-    say(p, "run", "%s  %s", r->run_id[0] ? r->run_id : "(not stored)", item->label);
+}
+
+static void print_brief(const pbd_run_printer *p, const pbd_result *r, const pbd_plan_item *item) {
+    pbd_run_print_answer(p, r);
+    pbd_print_named("run", p->columns, "%s  %s", r->run_id[0] ? r->run_id : "(not stored)", item->label);
     if (*item->chosen) printf("  auto:"), pbd_print_folded(item->chosen, 7, 8, p->columns);
 }
 
@@ -197,7 +167,7 @@ enum { NUMBERS = 34 }; /* columns of error, time and run, with the blanks before
 static size_t widest(const pbd_plan *plan) {
     size_t most = 4;
     for (size_t i = 0; i < plan->count; i++) {
-        const size_t wide = letters(varied_of(&plan->item[i]), strlen(varied_of(&plan->item[i])));
+        const size_t wide = pbd_letters(varied_of(&plan->item[i]), strlen(varied_of(&plan->item[i])));
         if (wide > most) most = wide;
     }
     return most;

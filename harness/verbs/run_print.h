@@ -1,7 +1,9 @@
-/* What `run` prints about its runs: three lines for one, a row for each of a grid, everything with -v. */
+/* What `run` prints about its runs: three lines for one, a row for each of a grid, everything with -v. `show` and
+ * `compare` print in the same hand. */
 #ifndef PBD_RUN_PRINT_H
 #define PBD_RUN_PRINT_H
 
+#include "harness/files/folded.h"
 #include "harness/plan/plan.h"
 #include "harness/rank/problems.h"
 
@@ -14,11 +16,11 @@ typedef struct pbd_run_printer {
     bool begun; /* the heading is printed */
 } pbd_run_printer;
 
-/* Columns of standard output: $COLUMNS where set, else of the terminal; 0 where it is none. */
-size_t pbd_output_columns(void);
-/* Prints a text in lines of at most `columns` (0: one line), broken between words; those after the first begin with
- * `indent` blanks. `used` columns of the first line are taken. */
-void pbd_print_folded(const char *text, size_t used, size_t indent, size_t columns);
+/* «name       text», folded below its beginning. */
+__attribute__((format(printf, 3, 4))) void pbd_print_named(const char *name, size_t columns, const char *format, ...);
+
+/* The three lines: error, tolerance, time. Of the printer: columns and problems. */
+void pbd_run_print_answer(const pbd_run_printer *printer, const pbd_result *run);
 
 /* `made`: by this call, else it was in the store. */
 void pbd_run_print(pbd_run_printer *printer, const pbd_result *run, const pbd_plan_item *item, bool made);

@@ -16,6 +16,7 @@
 #include "harness/files/numbers.h"
 #include "harness/plan/plan.h"
 #include "harness/verbs/cli.h"
+#include "harness/verbs/run_print.h"
 
 typedef struct compare_options {
     const char *case_name, *backend, *precision, *clock, *db, *max_pairs;
@@ -23,7 +24,7 @@ typedef struct compare_options {
     pbd_texts sets, tolerances, plugins, engines;
     long long threads, seed;
     double margin, seconds, max_load, max_steal;
-    bool json, quiet, no_store;
+    bool json, quiet, verbose, no_store;
 } compare_options;
 
 static const pbd_option table[] = {
@@ -66,6 +67,7 @@ static const pbd_option table[] = {
     PBD_OPT_TEXT(compare_options, plugin[1], "plugin-b", 0, "FILE", PBD_WORDS_FILES, "the same for B"),
     PBD_OPTION_DB(compare_options),
     PBD_OPT_FLAG(compare_options, no_store, "no-store", 0, "print only"),
+    PBD_OPT_FLAG(compare_options, verbose, "verbose", 'v', "all errors and counts, and what the statistics rest on"),
     PBD_OPTION_JSON(compare_options, "one object: errors, pairs, intervals, verdict, run ids and the seed"),
     PBD_OPTION_QUIET(compare_options, "no progress"),
     {0}};
@@ -304,8 +306,8 @@ static pbd_status make_request(comparing *c, const char *db, const pbd_call *cal
     r->tolerances = n;
     if (o->clock && strcmp(o->clock, "cpu") == 0) r->clock = PBD_CLOCK_CPU;
     if (o->clock && strcmp(o->clock, "wall") == 0) r->clock = PBD_CLOCK_WALL;
-    r->a = (pbd_arm){c->arm[0].name, c->arm[0].program, o->plugin[0], c->arm[0].word};
-    r->b = (pbd_arm){c->arm[1].name, c->arm[1].program, o->plugin[1], c->arm[1].word};
+    r->a = (pbd_arm){c->arm[0].name, c->arm[0].program, o->plugin[0], c->arm[0].word, NULL};
+    r->b = (pbd_arm){c->arm[1].name, c->arm[1].program, o->plugin[1], c->arm[1].word, NULL};
     return pbd_ok();
 }
 
@@ -321,33 +323,46 @@ static bool is_shown(const comparing *c, const pbd_metric_item *m) {
     return pbd_is_error(m->kind) || m->kind == PBD_COUNT;
 }
 
+/* Columns that leave room for a unit within 60. */
 static void print_value(const pbd_metric_item *m) {
     if (!m)
-        printf("  %18s", "-");
+        printf(" %11s", "-");
     else if (m->is_count)
-        printf("  %18" PRIu64, m->count);
+        printf(" %11" PRIu64, m->count);
     else
-        printf("  %18.8g", m->value);
+        printf(" %11.5g", m->value);
+}
+
+static void print_metric(const pbd_metric_item *a, const pbd_metric_item *b) {
+    const pbd_metric_item *named = a ? a : b;
+    printf("  %-28s", named->name);
+    print_value(a);
+    print_value(b);
+    printf(" %s\n", unit_text(named->unit));
 }
 
 static void print_errors(const comparing *c) {
     const pbd_arm_run *a = &c->out.a, *b = &c->out.b;
-    printf("%-30s  %18s  %18s\n", "errors and counts", "A", "B");
-    for (size_t i = 0; i < a->metrics; i++) {
-        if (!is_shown(c, &a->metric[i])) continue;
-        printf("  %-28s", a->metric[i].name);
-        print_value(&a->metric[i]);
-        print_value(pbd_arm_metric(b, a->metric[i].name));
-        printf(" %s\n", unit_text(a->metric[i].unit));
-    }
-    for (size_t i = 0; i < b->metrics; i++) {
-        if (!is_shown(c, &b->metric[i]) || pbd_arm_metric(a, b->metric[i].name)) continue;
-        printf("  %-28s", b->metric[i].name);
-        print_value(NULL);
-        print_value(&b->metric[i]);
-        printf(" %s\n", unit_text(b->metric[i].unit));
-    }
-    putchar('\n');
+    printf("\n%-30s %11s %11s\n", "errors and counts", "A", "B");
+    for (size_t i = 0; i < a->metrics; i++)
+        if (is_shown(c, &a->metric[i])) print_metric(&a->metric[i], pbd_arm_metric(b, a->metric[i].name));
+    for (size_t i = 0; i < b->metrics; i++)
+        if (is_shown(c, &b->metric[i]) && !pbd_arm_metric(a, b->metric[i].name)) print_metric(NULL, &b->metric[i]);
+}
+
+/* Of A: the first that is an error; NULL: it measures none. */
+static const pbd_metric_item *first_error(const comparing *c) {
+    for (size_t i = 0; i < c->out.a.metrics; i++)
+        if (pbd_is_error(c->out.a.metric[i].kind)) return &c->out.a.metric[i];
+    return NULL;
+}
+
+static void print_error(const comparing *c, size_t columns) {
+    const pbd_metric_item *a = first_error(c), *b = a ? pbd_arm_metric(&c->out.b, a->name) : NULL;
+    if (a && b)
+        pbd_print_named("error", columns, "%s: A %.4g, B %.4g %s", a->name, a->value, b->value, unit_text(a->unit));
+    else
+        pbd_print_named("error", columns, "none that both arms measure");
 }
 
 static double median(const double *x, size_t n) {
@@ -369,75 +384,72 @@ static spelt spell(double value) {
     return s;
 }
 
-/* «98 % interval 4.1 to 5.6 %, 12 pairs» */
-static void print_interval(double low, double high, size_t pairs) {
-    printf(", %g %% interval %s to %s %%, %zu pairs\n", 100 * (1 - PBD_ERROR_RATE), spell(low).text, spell(high).text,
-           pairs);
-}
-
-static void print_verdict(const pbd_judgement *j, pbd_verdict verdict, double margin) {
+/* «B is 5.0 % faster than A, 98 % interval 4.1 to 5.6 %, 12 pairs» */
+static void print_verdict(const comparing *c, size_t columns) {
+    const pbd_pairing *p = &c->out;
+    const pbd_judgement *j = &p->of_b.judgement;
     const double by = percent(j->log_ratio.estimate), low = percent(j->log_ratio.low),
                  high = percent(j->log_ratio.high);
-    switch (verdict) {
+    const bool faster = p->verdict == PBD_FASTER; /* then the numbers turn */
+    char what[120];
+    switch (p->verdict) {
         case PBD_FASTER:
-            printf("B is %s %% faster than A", spell(-by).text);
-            print_interval(-high, -low, j->pairs);
-            break;
         case PBD_SLOWER:
-            printf("B is %s %% slower than A", spell(by).text);
-            print_interval(low, high, j->pairs);
+            snprintf(what, sizeof what, "B is %s %% %s than A", spell(faster ? -by : by).text,
+                     faster ? "faster" : "slower");
             break;
         case PBD_SAME:
-            printf("B is the same as A within %g %%: the difference is %s %%", 100 * margin, spell(by).text);
-            print_interval(low, high, j->pairs);
+            snprintf(what, sizeof what, "B is the same as A within %g %%: the difference is %s %%",
+                     100 * c->request.margin, spell(by).text);
             break;
         case PBD_INCONCLUSIVE:
-            printf("inconclusive: the difference of B to A is %s %%", spell(by).text);
-            print_interval(low, high, j->pairs);
+            snprintf(what, sizeof what, "inconclusive: the difference of B to A is %s %%", spell(by).text);
             break;
     }
+    pbd_print_named("verdict", columns, "%s, %g %% interval %s to %s %%, %zu pairs", what, 100 * (1 - PBD_ERROR_RATE),
+                    spell(faster ? -high : low).text, spell(faster ? -low : high).text, j->pairs);
+    if (*p->doubt) pbd_print_named("", columns, "%s", p->doubt);
+    if (j->verdict == PBD_INCONCLUSIVE && j->more_pairs == SIZE_MAX)
+        pbd_print_named("", columns, "more pairs would not decide: the difference is too close to the margin");
+    else if (j->verdict == PBD_INCONCLUSIVE)
+        pbd_print_named("", columns, "about %zu more pairs would decide", j->more_pairs);
 }
 
-static void print_control(const pbd_pairing *p) {
+static void print_control(const pbd_pairing *p, size_t columns) {
     const pbd_interval *i = &p->of_control.judgement.log_ratio;
-    printf("  control: A differs from another process of A by %s %% (%s to %s); %.1f other processes on each processor",
-           spell(percent(i->estimate)).text, spell(percent(i->low)).text, spell(percent(i->high)).text, p->load.others);
-    if (p->load.steal >= 0.005) printf(", %.0f %% of the time taken by the host", 100 * p->load.steal);
-    putchar('\n');
+    char stolen[80] = "";
+    if (p->load.steal >= 0.005)
+        snprintf(stolen, sizeof stolen, ", %.0f %% of the time taken by the host", 100 * p->load.steal);
+    pbd_print_named("control", columns,
+                    "A differs from another process of A by %s %% (%s to %s); %.1f other processes on each processor%s",
+                    spell(percent(i->estimate)).text, spell(percent(i->low)).text, spell(percent(i->high)).text,
+                    p->load.others, stolen);
 }
 
-static void print_instructions(const pbd_pairing *p) {
+static void print_instructions(const pbd_pairing *p, size_t columns) {
     double ratio[PBD_MOST_PAIRS];
     for (size_t i = 0; i < p->pairs; i++) {
         if (!isfinite(p->log_instructions[i])) return;
         ratio[i] = p->log_instructions[i];
     }
-    printf("  instructions of a solve: %s %% (median of B to A)\n", spell(percent(pbd_median(ratio, p->pairs))).text);
+    pbd_print_named("instrs", columns, "of a solve: %s %% (median of B to A)",
+                    spell(percent(pbd_median(ratio, p->pairs))).text);
 }
 
-static void print_times(const comparing *c) {
+static void print_statistics(const comparing *c, size_t columns) {
     const pbd_pairing *p = &c->out;
     const pbd_judgement *j = &p->of_b.judgement;
-    printf("%s time of a solve, %zu pairs from %s on, seed %" PRIu64 ": A %.6g s, B %.6g s (medians)\n",
-           p->clock == PBD_CLOCK_CPU ? "CPU" : "wall", p->pairs, pbd_pair_is_b_first(p, 0) ? "B A" : "A B",
-           c->request.seed, median(p->s[PBD_ARM_A], p->pairs), median(p->s[PBD_ARM_B], p->pairs));
-    print_verdict(j, p->verdict, c->request.margin);
-    if (*p->doubt) printf("  %s\n", p->doubt);
-    printf("  bootstrap, as a cross-check: %s to %s %% of A's time\n", spell(percent(j->bootstrap.low)).text,
-           spell(percent(j->bootstrap.high)).text);
-    printf("  smallest difference that %zu such pairs would detect: %s %%\n", j->pairs,
-           spell(percent(j->detectable)).text);
-    print_instructions(p);
-    print_control(p);
-    if (j->verdict != PBD_INCONCLUSIVE) return;
-    if (j->more_pairs == SIZE_MAX)
-        puts("  more pairs would not decide: the difference is too close to the margin");
-    else
-        printf("  about %zu more pairs would decide\n", j->more_pairs);
+    pbd_print_named("pairs", columns, "%zu, from %s on, seed %" PRIu64, p->pairs,
+                    pbd_pair_is_b_first(p, 0) ? "B A" : "A B", c->request.seed);
+    pbd_print_named("bootstrap", columns, "as a cross-check: %s to %s %% of A's time",
+                    spell(percent(j->bootstrap.low)).text, spell(percent(j->bootstrap.high)).text);
+    pbd_print_named("resolved", columns, "the smallest difference that %zu such pairs would detect: %s %%", j->pairs,
+                    spell(percent(j->detectable)).text);
+    print_instructions(p, columns);
 }
 
 /* Times of builds with other compilers or flags compare those, too. */
-static void print_builds(const comparing *c) {
+static void print_builds(const comparing *c, size_t columns) {
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     if (!*c->out.of_b.comparison_id || pbd_store_open(c->request.db, PBD_STORE_READ, &store).code != PBD_OK) return;
@@ -448,21 +460,32 @@ static void print_builds(const comparing *c) {
                            -1, &stmt, NULL) == SQLITE_OK &&
         sqlite3_bind_text(stmt, 1, c->out.of_b.comparison_id, -1, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_step(stmt) == SQLITE_ROW)
-        printf("  note: compilers or flags differ: A %s, %s; B %s, %s\n", sqlite3_column_text(stmt, 0),
-               sqlite3_column_text(stmt, 1), sqlite3_column_text(stmt, 2), sqlite3_column_text(stmt, 3));
+        pbd_print_named("note", columns, "compilers or flags differ: A %s, %s; B %s, %s", sqlite3_column_text(stmt, 0),
+                        sqlite3_column_text(stmt, 1), sqlite3_column_text(stmt, 2), sqlite3_column_text(stmt, 3));
 }
 
 static void print_text(const comparing *c) {
     const pbd_pairing *p = &c->out;
-    printf("A  %s\nB  %s\non %s, %s %s, %s thread%s\n\n", c->request.a.name, c->request.b.name, c->o.case_name,
-           p->a.backend, p->a.precision, c->threads, strcmp(c->threads, "1") == 0 ? "" : "s");
-    print_errors(c);
-    if (p->differs.code == PBD_OK)
-        print_times(c);
+    const size_t columns = pbd_output_columns();
+    const bool claimed = p->differs.code == PBD_OK;
+    print_error(c, columns);
+    if (claimed)
+        print_verdict(c, columns);
     else
-        printf("no time is claimed: %s\n", p->differs.text);
-    print_builds(c);
-    if (*p->of_b.comparison_id) printf("  stored as comparison %s\n", p->of_b.comparison_id);
+        pbd_print_named("verdict", columns, "no time is claimed: %s", p->differs.text);
+    if (claimed)
+        pbd_print_named("time", columns, "%s of a solve: A %.6g s, B %.6g s (medians)",
+                        p->clock == PBD_CLOCK_CPU ? "CPU" : "wall", median(p->s[PBD_ARM_A], p->pairs),
+                        median(p->s[PBD_ARM_B], p->pairs));
+    if (claimed) print_control(p, columns);
+    print_builds(c, columns);
+    pbd_print_named("A", columns, "%s", c->request.a.name);
+    pbd_print_named("B", columns, "%s", c->request.b.name);
+    pbd_print_named("on", columns, "%s, %s %s, %s thread%s", c->o.case_name, p->a.backend, p->a.precision, c->threads,
+                    strcmp(c->threads, "1") == 0 ? "" : "s");
+    if (*p->of_b.comparison_id) pbd_print_named("stored", columns, "as comparison %s", p->of_b.comparison_id);
+    if (c->o.verbose && claimed) print_statistics(c, columns);
+    if (c->o.verbose || !claimed) print_errors(c);
 }
 
 /* ---- For machines ------------------------------------------------------------------------------------------------ */
@@ -566,7 +589,8 @@ const pbd_verb pbd_verb_compare = {
         "variant must give the same results: equal counts, and errors of B no larger than A's (by more than 1e-9 of\n"
         "them in f64, 1e-4 in f32). Then processes of the two are timed in alternation (ABBA), and the verdict on B\n"
         "is `faster`, `slower`, `same` (the whole interval within the margin) or `inconclusive`. It is inconclusive,\n"
-        "too, where A differs from another process of A beside it, or the machine is too busy.",
+        "too, where A differs from another process of A beside it, or the machine is too busy. Error, verdict and\n"
+        "time come first; -v adds all errors and counts, and what the statistics rest on.",
     .more =
         "Exit 0 for faster, slower and same, 4 when inconclusive, 3 when errors differ, 5 when an arm diverged or\n"
         "failed, 2 for bad input, 130 after Ctrl-C.",

@@ -107,23 +107,22 @@ static json_t *lines_json(char *text) {
     return lines;
 }
 
+/* As lines they are printed while they are found: there may be one for each run. */
 static pbd_status check(pbd_store *store, const db_options *o, int *exit_code) {
     char *says PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t bytes = 0, problems = 0;
-    FILE *out = open_memstream(&says, &bytes);
+    FILE *out = o->json ? open_memstream(&says, &bytes) : stdout;
     if (out == NULL) return pbd_no_memory();
     const pbd_status status = pbd_store_check(store, out, &problems);
-    fclose(out);
+    if (o->json) fclose(out);
     PBD_TRY(status);
     const size_t runs = count_runs(store);
     if (o->json) {
         pbd_print_json(json_pack("{sI sI so}", "runs", (json_int_t)runs, "problems", (json_int_t)problems, "says",
                                  lines_json(says)));
-    } else {
-        fputs(says, stdout);
-        if (!o->quiet)
-            printf("%s: %zu run%s, %zu problem%s\n", pbd_store_path(store), runs, runs == 1 ? "" : "s", problems,
-                   problems == 1 ? "" : "s");
+    } else if (!o->quiet) {
+        printf("%s: %zu run%s, %zu problem%s\n", pbd_store_path(store), runs, runs == 1 ? "" : "s", problems,
+               problems == 1 ? "" : "s");
     }
     if (problems > 0) *exit_code = PBD_EXIT_VALIDATION;
     return pbd_ok();

@@ -77,12 +77,11 @@ const pbd_verb pbd_verb_engine = {
     .summary = "test a method in a process of its own",
     .usage = "engine check FILE [--gate | --case CASE] [-s KEY=VALUE]... [--json] [-q]",
     .about =
-        "An engine is a method in a process of its own, in any language. Starts it and makes, first, the admission\n"
-        "gate: free fall; E and nu of one tetrahedron; the mean deflection and the first frequency of a cantilever at "
-        "a\n"
-        "small step, against finite elements on the same mesh with the same masses. A wrong mapping of a material "
-        "shows\n"
-        "there. Then every check of `plugin check` on each case that fits.",
+        "An engine is a method in a process of its own, in any language. Starts it and makes, first, the\n"
+        "admission gate: free fall; E and nu of one tetrahedron; the mean deflection and the first frequency of\n"
+        "a cantilever at a small step, against finite elements on the same mesh with the same masses; the\n"
+        "height of still water, of engines that take liquids. A wrong mapping of a material shows there. Then\n"
+        "every check of `plugin check` on each case that fits.",
     .more =
         "An engine.yaml:\n"
         "\n"

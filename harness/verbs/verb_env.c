@@ -13,6 +13,7 @@
 #include "harness/machine/gpu_state.h"
 #include "harness/machine/libraries.h"
 #include "harness/verbs/cli.h"
+#include "harness/verbs/env_predict.h"
 
 /* ---- As JSON ----------------------------------------------------------------------------------------------------- */
 
@@ -150,7 +151,9 @@ static void print_limits(const pbd_limits *limits) {
 }
 
 typedef struct env_options {
-    const char *db;
+    const char *db, *predict, *case_name, *on, *precision;
+    pbd_texts sets;
+    long long threads; /* 0: 1 */
     bool json, markdown, measure, quick;
 } env_options;
 
@@ -166,6 +169,19 @@ static const pbd_option table[] = {
     PBD_OPT_FLAG(env_options, markdown, "markdown", 0,
                  "only two tables: the limits, and the fractions of them that the newest\n"
                  "`pbdbench bench` reached"),
+    PBD_OPT_TEXT(env_options, predict, "predict", 0, "METHOD", PBD_WORDS_METHODS,
+                 "a model of the time of each kernel of a step: bytes, operations, the\n"
+                 "chain of a thread, launches, and what bandwidth, arithmetic, latency\n"
+                 "and launches would take; beside the time measured here. A model"),
+    PBD_OPT_TEXT(env_options, on, "on", 0, "DEVICE", PBD_WORDS_NONE,
+                 "with --predict: cpu (the default: this machine, by its measured\n"
+                 "limits), h100, h200 or rtx4090 (by published figures)"),
+    PBD_OPT_TEXT(env_options, case_name, "case", 'c', "CASE", PBD_WORDS_CASES,
+                 "with --predict; default: the first that the method fits"),
+    PBD_OPT_MANY(env_options, sets, "set", 's', "KEY=VALUE", PBD_WORDS_SETTINGS,
+                 "with --predict: a parameter of the case or the method"),
+    PBD_OPT_TEXT(env_options, precision, "precision", 'p', "NAME", PBD_WORDS_PRECISIONS, "with --predict; default f32"),
+    PBD_OPT_INTEGER(env_options, threads, "threads", 't', 1, 4096, "with --predict; default 1"),
     PBD_OPTION_JSON(env_options,
                     "one JSON object: build, machine, gpu (current state; -1: unknown),\n"
                     "limits, backends, libraries, licence"),
@@ -210,6 +226,29 @@ static pbd_status print_everything(const env_options *o) {
     return pbd_ok();
 }
 
+static pbd_status predict(const env_options *o) {
+    pbd_machine machine;
+    pbd_limits limits PBD_CLEANUP(pbd_limits_free) = {0};
+    const pbd_predict_request request = {.method = o->predict,
+                                         .case_name = o->case_name,
+                                         .on = o->on,
+                                         .precision = o->precision,
+                                         .threads = o->threads > 0 ? (int)o->threads : 1,
+                                         .settings = &o->sets,
+                                         .json = o->json};
+    PBD_TRY(pbd_this_machine(&machine));
+    PBD_TRY(look_up(o, &machine, &limits, NULL));
+    return pbd_env_predict(&request, &limits);
+}
+
+static pbd_status check_predict(const env_options *o) {
+    if (o->predict && (o->measure || o->markdown))
+        return pbd_error(PBD_BAD_INPUT, "--predict with neither --measure nor --markdown");
+    const char *alone = o->on ? "--on" : o->case_name ? "--case" : o->sets.count ? "--set" : NULL;
+    if (!alone) alone = o->precision ? "--precision" : o->threads > 0 ? "--threads" : NULL;
+    return o->predict || !alone ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "%s requires --predict", alone);
+}
+
 static pbd_status check_options(const env_options *o, const pbd_texts *words) {
     if (words->count > 0) return pbd_error(PBD_BAD_INPUT, "env takes no argument, got '%.60s'", words->item[0]);
     if (o->quick && !o->measure) return pbd_error(PBD_BAD_INPUT, "--quick requires --measure");
@@ -220,6 +259,8 @@ static pbd_status check_options(const env_options *o, const pbd_texts *words) {
 static pbd_status act(void *options, pbd_call *call) {
     const env_options *o = options;
     PBD_TRY(check_options(o, call->words));
+    PBD_TRY(check_predict(o));
+    if (o->predict) return predict(o);
     if (o->measure) {
         pbd_catch_interrupts();
         PBD_TRY(measure(o, call->argc, call->argv));
@@ -235,7 +276,9 @@ static int verb_main(int argc, char **argv) {
 const pbd_verb pbd_verb_env = {
     .name = "env",
     .summary = "this machine and its limits, this build and its licence",
-    .usage = "env [--measure] [--json | --markdown] [--db FILE]",
+    .usage =
+        "env [--measure] [--json | --markdown] [--db FILE]\n"
+        "env --predict METHOD [--on DEVICE] [-c CASE] [-s KEY=VALUE]... [--json | --markdown]",
     .about =
         "Prints the build, the machine and its fingerprint (both are stored with every run), the machine's limits,\n"
         "the backends with the reason where one is not available, the libraries with versions and licences, and the\n"

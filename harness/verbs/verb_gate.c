@@ -11,7 +11,7 @@
 #include "harness/verbs/cli.h"
 
 typedef struct gate_options {
-    const char *baseline, *current, *plugin, *baseline_plugin, *suite, *db, *markdown;
+    const char *baseline, *current, *plugin, *baseline_plugin, *engine, *baseline_engine, *suite, *db, *markdown;
     double max_regression, seconds, max_load, max_steal, confirm_after;
     long long most_pairs, seed;
     pbd_texts only;
@@ -33,6 +33,10 @@ static const pbd_option table[] = {
     PBD_OPT_TEXT(gate_options, baseline_plugin, "baseline-plugin", 0, "FILE", PBD_WORDS_FILES,
                  "its former build, for the baseline; --baseline is then this program by\n"
                  "default"),
+    PBD_OPT_TEXT(gate_options, engine, "engine", 0, "FILE", PBD_WORDS_FILES,
+                 "an engine.yaml, whose method the cells may use"),
+    PBD_OPT_TEXT(gate_options, baseline_engine, "baseline-engine", 0, "FILE", PBD_WORDS_FILES,
+                 "its former version, for the baseline, likewise"),
     PBD_OPT_REAL(gate_options, seconds, "time", 0, "SECONDS", 1e-6, 3600, "samples of each process; default 0.05"),
     PBD_OPT_INTEGER(gate_options, most_pairs, "max-pairs", 0, 8, 40, "8, 12, 20 or 40 pairs a cell; default 40"),
     PBD_OPT_INTEGER(gate_options, seed, "seed", 0, 0, 9e15, "of the order of the processes; default: from the clock"),
@@ -59,7 +63,9 @@ static pbd_status check_options(const gate_options *o, const pbd_texts *words) {
                          words->item[0]);
     if (o->baseline_plugin && !o->plugin)
         return pbd_error(PBD_BAD_INPUT, "--baseline-plugin needs --plugin: the build that is tested");
-    if (!o->baseline && !o->baseline_plugin)
+    if (o->baseline_engine && !o->engine)
+        return pbd_error(PBD_BAD_INPUT, "--baseline-engine needs --engine: the version that is tested");
+    if (!o->baseline && !o->baseline_plugin && !o->baseline_engine)
         return pbd_error(PBD_BAD_INPUT, "gate needs --baseline: a git revision or the path of a pbdbench");
     for (size_t i = 0; i < PBD_LOOKS; i++)
         if ((size_t)o->most_pairs == pbd_looks[i].pairs) return pbd_ok();
@@ -150,9 +156,11 @@ static pbd_status act(void *options, pbd_call *call) {
     pbd_catch_interrupts();
     const char *path PBD_CLEANUP(pbd_free_memory) = o->suite ? strdup(o->suite) : pbd_root_path("gate.yaml");
     if (!path) return pbd_no_memory();
-    const char *file = o->plugin;
+    const char *file = o->plugin, *engine = o->engine;
     const pbd_texts plugins = {&file, file ? 1 : 0};
+    const pbd_texts engines = {&engine, engine ? 1 : 0};
     PBD_TRY(pbd_plugins_load(&plugins));
+    PBD_TRY(pbd_engines_load(&engines));
     PBD_TRY(pbd_gate_suite_load(path, &suite));
     if (o->only.count > 0) PBD_TRY(pbd_gate_suite_keep(suite, o->only.item, o->only.count));
     if (o->dry_run) {
@@ -168,7 +176,11 @@ static pbd_status act(void *options, pbd_call *call) {
                                 .current = current,
                                 .baseline_plugin = o->baseline_plugin ? o->baseline_plugin : o->plugin,
                                 .current_plugin = o->plugin,
-                                .baseline_name = o->baseline_plugin ? o->baseline_plugin : o->baseline,
+                                .baseline_engine = o->baseline_engine ? o->baseline_engine : o->engine,
+                                .current_engine = o->engine,
+                                .baseline_name = o->baseline_plugin   ? o->baseline_plugin
+                                                 : o->baseline_engine ? o->baseline_engine
+                                                                      : o->baseline,
                                 .other_program = o->current != NULL,
                                 .db = db,
                                 .max_regression = o->max_regression,

@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cases/scene/scene.h"
 #include "harness/catalog/conditions.h"
 #include "harness/catalog/plugin.h"
+#include "harness/compare/gate.h"
+#include "harness/engine/engine_file.h"
 #include "harness/figure/figure_file.h"
 #include "harness/figure/figures.h"
 #include "harness/figure/findings_page.h"
 #include "harness/figure/papers.h"
+#include "harness/files/yaml_fields.h"
 #include "harness/process/interrupt.h"
 #include "harness/query/list_runs.h"
 #include "harness/rank/problems.h"
@@ -325,14 +329,44 @@ static pbd_status list_problems(bool json) {
     return pbd_ok();
 }
 
+/* ---- Schemas ----------------------------------------------------------------------------------------------------- */
+
+/* The page harness/SCHEMAS.md. */
+static void list_schemas(void) {
+    const pbd_schema schemas[] = {
+        {"figure.yaml", "A figure of a paper: `plots/ID/figure.yaml` (`reproduce`).", &pbd_figure_schema},
+        {"A file for sweep", "Many runs, a figure that only runs (`sweep FILE.yaml`).", &pbd_sweep_schema},
+        {"papers.yaml", "The papers: `plots/papers.yaml`.", &pbd_papers_schema},
+        {"problems.yaml", "Frozen problems: `cases/problems.yaml` (`rank`, `list problems`).", &pbd_problems_schema},
+        {"gate.yaml", "The cells of a gate (`gate --suite FILE`).", &pbd_gate_schema},
+        {"engine.yaml", "A method in a process of its own (`--engine FILE`).", &pbd_engine_schema}};
+    fputs(
+        "# Files that pbdbench reads\n\n"
+        "Written by `pbdbench list schemas` from the schemas that read the files; the test `schemas_page` holds this "
+        "page "
+        "to\nthem. A dot leads into a list: `runs.set` is the key `set` of an entry of `runs`. Unknown keys are "
+        "refused "
+        "with line,\ncolumn and the nearest key.\n",
+        stdout);
+    pbd_schemas_write(schemas, sizeof schemas / sizeof *schemas, stdout);
+    fputs(
+        "\n## scene.yaml\n\nA scene of your own (`run scene -s file=FILE`). What the keys mean, their defaults, and "
+        "which "
+        "shapes have which sizes:\n[cases/scene](../cases/scene/README.md). `SOLID`, `CLOTH` and `LIQUID` stand for "
+        "the name of a matter of that kind; the\nname of a flow rule for one that has it. `rotate` of colliders has "
+        "the keys of that of bodies.\n\n",
+        stdout);
+    scene_schema_write(stdout);
+}
+
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
 
-enum { PARTS = 5, BY_DEFAULT = 4, KIND_RUNS = PARTS, KIND_PAIRS, KIND_PROBLEMS, KINDS };
+enum { PARTS = 5, BY_DEFAULT = 4, KIND_RUNS = PARTS, KIND_PAIRS, KIND_PROBLEMS, KIND_SCHEMAS, KINDS };
 
-/* Which kinds were named; `runs`, `pairs` and `problems` go alone, since they are other kinds of tables. */
+/* Which kinds were named; `runs`, `pairs`, `problems` and `schemas` go alone, since they are other kinds of tables. */
 static pbd_status take_kinds(const pbd_texts *words, bool wanted[KINDS]) {
-    static const char *const kinds[KINDS] = {"methods", "cases", "figures", "backends", "engines", "runs", "pairs",
-                                             "problems"};
+    static const char *const kinds[KINDS] = {"methods", "cases", "figures",  "backends", "engines",
+                                             "runs",    "pairs", "problems", "schemas"};
     for (size_t i = 0; i < words->count; i++) {
         size_t k = 0;
         while (k < KINDS && strcmp(words->item[i], kinds[k]) != 0) k++;
@@ -350,6 +384,8 @@ static pbd_status take_kinds(const pbd_texts *words, bool wanted[KINDS]) {
 static pbd_status check_options(const list_options *o, const bool wanted[KINDS], size_t words) {
     if (o->markdown && (o->json || words != 1 || !wanted[2]))
         return pbd_error(PBD_BAD_INPUT, "--markdown is valid with `pbdbench list figures` only, and without --json");
+    if (wanted[KIND_SCHEMAS] && o->json)
+        return pbd_error(PBD_BAD_INPUT, "list schemas is a page of text: it has no --json");
     if (!wanted[KIND_RUNS] && (o->state || o->last || o->db))
         return pbd_error(PBD_BAD_INPUT, "--state, --last and --db are valid with `pbdbench list runs` only");
     if (!wanted[KIND_RUNS] && !wanted[KIND_PAIRS] && (o->case_name || o->method))
@@ -367,6 +403,10 @@ static pbd_status act(void *options, pbd_call *call) {
     if (o->markdown) return pbd_findings_page(stdout);
     if (wanted[KIND_RUNS]) return list_runs(o);
     if (wanted[KIND_PROBLEMS]) return list_problems(o->json);
+    if (wanted[KIND_SCHEMAS]) {
+        list_schemas();
+        return pbd_ok();
+    }
     return wanted[KIND_PAIRS] ? list_pairs(o) : list_parts(o->json, wanted);
 }
 
@@ -377,17 +417,19 @@ static int verb_main(int argc, char **argv) {
 
 const pbd_verb pbd_verb_list = {
     .name = "list",
-    .summary = "list methods, cases, figures, backends, engines, runs, pairs or problems",
+    .summary = "list methods, cases, figures, backends, engines, runs, pairs, problems or schemas",
     .usage =
         "list [methods|cases|figures|backends|engines]... [--json]\n"
         "list figures --markdown\n"
         "list problems [--json]\n"
+        "list schemas\n"
         "list pairs [--case C] [-m METHOD] [--json]\n"
         "list runs [--case C] [-m METHOD] [--state S] [--last N] [--db FILE] [--json]",
     .about =
         "One line each; unavailable entries give the reason. Without an argument: the first four.\n"
         "Engines are those of --engine and $PBDBENCH_ENGINES, with version, device and licence.\n"
         "Of problems, on which `rank` compares methods: case, error and tolerance (cases/problems.yaml).\n"
+        "Of schemas: the keys of every YAML file that is read, as the page harness/SCHEMAS.md.\n"
         "Of pairs of a case and a method: fits, or why not, by the checks that `run` makes with every parameter\n"
         "at its default; asks, where the case has a parameter without a default, such as a file. The state in\n"
         "which a pair that fits is known to end, where it is not ok, and why: cases/ends.def.\n"
@@ -395,6 +437,6 @@ const pbd_verb pbd_verb_list = {
         "among those shown. `pbdbench show RUN` prints one completely.",
     .options = table,
     .words = PBD_WORDS_CHOICES,
-    .choices = "methods|cases|figures|backends|engines|runs|pairs|problems",
+    .choices = "methods|cases|figures|backends|engines|runs|pairs|problems|schemas",
     .main = verb_main,
 };

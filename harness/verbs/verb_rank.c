@@ -1,10 +1,12 @@
 /* rank: methods on frozen problems (cases/problems.yaml) at equal budgets of time. */
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "harness/catalog/plugin.h"
 #include "harness/figure/figure_plan.h"
+#include "harness/files/folded.h"
 #include "harness/rank/rank.h"
 #include "harness/store/rows.h"
 #include "harness/verbs/cli.h"
@@ -24,7 +26,8 @@ static const pbd_option table[] = {
                  "method is best within it, with its settings"),
     PBD_OPT_FLAG(rank_options, quick, "quick", 0, "ten problems, few and short trials; marked (quick)"),
     PBD_OPT_TEXT(rank_options, backend, "backend", 'b', "BACKEND", PBD_WORDS_BACKENDS, "cpu, emu or cuda; default cpu"),
-    PBD_OPT_FLAG(rank_options, dry_run, "dry-run", 0, "makes no run: says how many there are to make"),
+    PBD_OPT_FLAG(rank_options, dry_run, "dry-run", 0,
+                 "makes no run: says how many there are to make, and how long they take"),
     PBD_OPT_FLAG(rank_options, stored, "stored", 0, "makes no run: ranks those that are stored"),
     PBD_OPT_TEXT(rank_options, sweep, "sweep", 0, "FILE", PBD_WORDS_FILES,
                  "makes no run: writes the runs as a file for `sweep`, which takes them\n"
@@ -92,9 +95,34 @@ static void observe(void *context, const pbd_plan_item *item, const pbd_result *
     pbd_progress_show(&s->progress, done, total, made != NULL, item->label);
 }
 
+/* "40 s", "12 min", "7.4 h". */
+static void long_time(double seconds, char out[32]) {
+    if (seconds < 120)
+        snprintf(out, 32, "%.2g s", seconds);
+    else if (seconds < 7200)
+        snprintf(out, 32, "%.0f min", seconds / 60);
+    else
+        snprintf(out, 32, "%.1f h", seconds / 3600);
+}
+
+/* Before minutes of work on standard error: how long, and what is shorter. */
+static pbd_status announce(const rank_options *o, rank_session *s) {
+    pbd_plan_tally tally;
+    char most[32];
+    if (o->quiet) return pbd_ok();
+    PBD_TRY(pbd_plan_look_up(&s->rank.plan, s->store));
+    PBD_TRY(pbd_plan_count(&s->rank.plan, 0, s->rank.rows, &tally));
+    if ((double)tally.missing * s->rank.limit < 60) return pbd_ok();
+    long_time((double)tally.missing * s->rank.limit, most);
+    fprintf(stderr, "pbdbench: %zu of %zu runs to make, %s at most%s; Ctrl-C keeps those that are made\n",
+            tally.missing, tally.runs, most, o->quick ? "" : " (--quick has fewer and shorter trials, -m one method)");
+    return pbd_ok();
+}
+
 static pbd_status make_runs(const rank_options *o, rank_session *s, const pbd_call *call) {
     PBD_TRY(pbd_open_store(o->db, PBD_STORE_WRITE, &s->store));
     PBD_TRY(pbd_store_begin(s->store, call->argc, call->argv));
+    PBD_TRY(announce(o, s));
     pbd_progress_begin(&s->progress, o->quiet);
     const pbd_status status = pbd_plan_execute_once(&s->rank.plan, s->store, false, observe, s);
     pbd_progress_end(&s->progress);
@@ -114,23 +142,32 @@ static pbd_status look_up(const rank_options *o, rank_session *s) {
 
 static pbd_status tell_plan(const rank_options *o, rank_session *s) {
     pbd_plan_tally tally;
+    double expected;
+    size_t known;
     PBD_TRY(look_up(o, s));
     PBD_TRY(pbd_plan_count(&s->rank.plan, 0, s->rank.rows, &tally));
+    PBD_TRY(pbd_rank_cost(&s->rank, s->store, &expected, &known));
     const double most = (double)tally.missing * s->rank.limit;
     if (o->json) {
-        printf("{\"dry_run\":true,\"runs\":%zu,\"stored\":%zu,\"to_make\":%zu,\"seconds_at_most\":%.17g}\n", tally.runs,
-               tally.runs - tally.missing, tally.missing, most);
+        printf(
+            "{\"dry_run\":true,\"runs\":%zu,\"stored\":%zu,\"to_make\":%zu,\"seconds_at_most\":%.17g,"
+            "\"seconds_expected\":%.17g,\"with_a_stored_time\":%zu}\n",
+            tally.runs, tally.runs - tally.missing, tally.missing, most, fmin(expected, most), known);
         return pbd_ok();
     }
-    printf("%zu runs, %zu stored, %zu to make: %.2g s at most\n", tally.runs, tally.runs - tally.missing, tally.missing,
-           most);
+    char text[2][32];
+    long_time(most, text[0]);
+    long_time(fmin(expected, most), text[1]);
+    pbd_print_line(0, "%zu runs, %zu stored, %zu to make: %s at most", tally.runs, tally.runs - tally.missing,
+                   tally.missing, text[0]);
+    if (known > 0) pbd_print_line(0, "about %s by stored times of %zu of them, from whichever build", text[1], known);
     for (size_t i = 0; i < s->rank.rows && !o->quiet; i++) {
         const pbd_rank_row *row = &s->rank.row[i];
         size_t missing = 0;
         for (size_t k = row->first; k < row->last; k++) missing += !*s->rank.plan.item[k].run_id;
-        printf("  %-24s %-16s %d thread%s: %zu trials, %zu to make%s%s\n", row->problem->id, row->choices->method,
-               row->threads, row->threads == 1 ? "" : "s", row->last - row->first, missing,
-               row->refused.code != PBD_OK ? "; refused: " : "", row->refused.text);
+        pbd_print_line(2, "%s %s, %d thread%s: %zu trials, %zu to make%s%s", row->problem->id, row->choices->method,
+                       row->threads, row->threads == 1 ? "" : "s", row->last - row->first, missing,
+                       row->refused.code != PBD_OK ? "; refused: " : "", row->refused.text);
     }
     return pbd_ok();
 }
@@ -156,7 +193,7 @@ static pbd_status tell(const rank_options *o, rank_session *s) {
     PBD_TRY(pbd_rank_read(&s->rank, s->store));
     PBD_TRY(pbd_this_machine(&machine));
     const pbd_build *build = pbd_this_build();
-    const pbd_rank_about about = {machine.cpu, build->git_sha, build->dirty};
+    const pbd_rank_about about = {machine.cpu, build->git_sha, machine.cores, build->dirty};
     if (o->json) return pbd_rank_json(&s->rank, &about, stdout);
     if (o->markdown || o->latex) return pbd_rank_table(&s->rank, &about, o->latex, stdout);
     pbd_rank_print(&s->rank, &about, stdout);
@@ -216,7 +253,10 @@ const pbd_verb pbd_verb_rank = {
     .more =
         "  pbdbench rank --problem cantilever-soft --budget 10ms\n\n"
         "An error below the uncertainty of the reference counts as that uncertainty. Trials that end in another state\n"
-        "than ok, or take longer than the limit, do not count and are listed. Exit 130 after Ctrl-C, 2 for bad input.",
+        "than ok, warn of not_converged, or take longer than the limit, do not count and are listed; methods whose\n"
+        "published form does a few fixed iterations carry no such warning (`list methods --json`: unconverged).\n"
+        "Other warnings are marked *. --markdown begins with a row a problem: which method within which budget.\n"
+        "Exit 130 after Ctrl-C, 2 for bad input.",
     .options = table,
     .words = PBD_WORDS_NONE,
     .main = verb_main,

@@ -3,6 +3,8 @@
  * All requested figures become one plan, checked as a whole before the first run, so that a mistake in the last figure
  * is found at once and figures that share runs make them once. */
 #include <errno.h>
+#include <math.h>
+#include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@
 #include "harness/figure/figure_strips.h"
 #include "harness/figure/figures.h"
 #include "harness/figure/findings_page.h"
+#include "harness/files/folded.h"
 #include "harness/files/paths.h"
 #include "harness/picture/thumbnail.h"
 #include "harness/verbs/cli.h"
@@ -25,6 +28,7 @@
 typedef struct reproduce_options {
     const char *db, *out, *bundle, *sweep;
     bool quick, full, dry_run, again, accept, no_strips, json, quiet;
+    long long jobs;
     pbd_report_style style;
 } reproduce_options;
 
@@ -56,11 +60,15 @@ static const pbd_option table[] = {
                  "the paper's sizes, of figures that have them; marked (full), never compared either"),
     PBD_OPT_TEXT(reproduce_options, sweep, "sweep", 0, "FILE", PBD_WORDS_FILES,
                  "makes no run: writes the runs as a file for `sweep`, which takes them to a cluster;\n"
-                 "with --full only those that have the paper's size"),
+                 "with --full only those that have the paper's size; a comment names those whose\n"
+                 "backend is not available here"),
     PBD_OPT_FLAG(reproduce_options, dry_run, "dry-run", 0,
                  "only lists the runs it would make, with estimated time and memory"),
     PBD_OPT_FLAG(reproduce_options, accept, "accept", 0,
                  "writes the verdicts to plots/FIGURE/verdicts.csv, and a small picture beside it"),
+    PBD_OPT_INTEGER(reproduce_options, jobs, "jobs", 'j', 1, 256,
+                    "runs made at one time, of those with one thread whose times nothing reads; the\n"
+                    "others follow, one after another; default: the number of cores"),
     PBD_OPT_FLAG(reproduce_options, again, "again", 0, "repeats runs that are already stored"),
     PBD_OPT_FLAG(reproduce_options, no_strips, "no-strips", 0,
                  "draws no strips of rendered bodies, for which runs are made again,\n"
@@ -77,6 +85,7 @@ static const pbd_option table[] = {
 
 static pbd_status check_options(const pbd_texts *words, reproduce_options *o) {
     const pbd_scale scale = o->quick ? PBD_SCALE_QUICK : o->full ? PBD_SCALE_FULL : PBD_SCALE_USUAL;
+    if (o->jobs == 0) o->jobs = omp_get_num_procs();
     o->style = (pbd_report_style){.json = o->json, .quiet = o->quiet, .scale = scale};
     if (o->quick && o->full) return pbd_error(PBD_BAD_INPUT, "--quick and --full exclude each other");
     if (o->accept && scale != PBD_SCALE_USUAL)
@@ -165,7 +174,24 @@ static pbd_status choose(session *s, const pbd_texts *words) {
 
 /* ---- Dry run ----------------------------------------------------------------------------------------------------- */
 
+/* Of --dry-run: figures share runs, which are made once; drawing is not in it. */
+static pbd_status print_together(const session *s, const pbd_forecast *all) {
+    const int jobs = (int)s->options.jobs;
+    pbd_plan_tally runs;
+    char time[120] = "";
+    PBD_TRY(pbd_plan_count(&s->plan, 0, SIZE_MAX, &runs));
+    if (all->seconds > 0)
+        snprintf(time, sizeof time,
+                 "; about %.0f min: %.0f min of runs that are timed or have several threads, one by one, "
+                 "and %.0f min of others, %d at a time",
+                 (all->alone + (all->seconds - all->alone) / jobs) / 60, all->alone / 60,
+                 (all->seconds - all->alone) / jobs / 60, jobs);
+    pbd_print_line(0, "together: %zu different runs, %zu to make%s", runs.runs, runs.missing - runs.left_out, time);
+    return pbd_ok();
+}
+
 static pbd_status forecast_all(session *s, const char *db) {
+    pbd_forecast all = {0};
     /* A dry run makes no database. */
     if (access(db, F_OK) == 0) PBD_TRY(pbd_store_open(db, PBD_STORE_READ, &s->store));
     if (!s->options.again) PBD_TRY(pbd_plan_look_up(&s->plan, s->store));
@@ -174,14 +200,13 @@ static pbd_status forecast_all(session *s, const char *db) {
         pbd_figure_leave_out(s->job[i].file, &s->plan, s->job[i].first_group);
         PBD_TRY(pbd_forecast_figure(s->job[i].file, &s->plan, s->job[i].first_group, s->options.style.scale, s->store,
                                     &forecast));
+        if (isfinite(forecast.seconds)) {
+            all.seconds += forecast.seconds;
+            all.alone += forecast.alone;
+        }
         pbd_report_forecast(s->job[i].file, &s->plan, s->job[i].first_group, &forecast, &s->options.style);
     }
-    pbd_plan_tally together; /* figures share runs, which are made once */
-    if (s->jobs > 1 && !s->options.style.json) {
-        PBD_TRY(pbd_plan_count(&s->plan, 0, SIZE_MAX, &together));
-        printf("together: %zu different runs, %zu to make\n", together.runs, together.missing - together.left_out);
-    }
-    return pbd_ok();
+    return s->jobs > 1 && !s->options.style.json ? print_together(s, &all) : pbd_ok();
 }
 
 /* ---- Runs and figures -------------------------------------------------------------------------------------------- */
@@ -274,15 +299,80 @@ static pbd_status finish_figure(session *s, const job *j, const char *out) {
     return report.trouble.code == PBD_INTERRUPTED ? report.trouble : pbd_ok();
 }
 
-static pbd_status reproduce_all(session *s, const char *db, int argc, char **argv) {
-    PBD_TRY(pbd_store_open(db, PBD_STORE_WRITE, &s->store));
-    PBD_TRY(pbd_store_begin(s->store, argc, argv));
+/* What the store has is looked up first, and the store closed again: workers open it themselves. */
+static pbd_status make_beside(session *s, const pbd_workers *workers) {
+    if (access(workers->db, F_OK) == 0 && !s->options.again) {
+        PBD_TRY(pbd_store_open(workers->db, PBD_STORE_READ, &s->store));
+        const pbd_status status = pbd_plan_look_up(&s->plan, s->store);
+        pbd_store_close(s->store);
+        s->store = NULL;
+        PBD_TRY(status);
+    }
+    return pbd_plan_execute_once_beside(&s->plan, workers, s->options.again, observe, s);
+}
+
+static pbd_status make_rest(session *s, const pbd_workers *workers) {
+    PBD_TRY(pbd_store_open(workers->db, PBD_STORE_WRITE, &s->store));
+    PBD_TRY(pbd_store_begin(s->store, workers->argc, workers->argv));
+    return pbd_plan_execute_once(&s->plan, s->store, s->options.again, observe, s);
+}
+
+static pbd_status make_runs(session *s, const pbd_workers *workers) {
     pbd_progress_begin(&s->progress, s->options.style.quiet);
-    const pbd_status status = pbd_plan_execute_once(&s->plan, s->store, s->options.again, observe, s);
+    pbd_status status = workers->count > 1 ? make_beside(s, workers) : pbd_ok();
+    if (status.code == PBD_OK) status = make_rest(s, workers);
     pbd_progress_end(&s->progress);
-    PBD_TRY(status);
+    return status;
+}
+
+typedef struct strips_work {
+    session *of;
+    const char *out;
+} strips_work;
+
+/* OpenMP's threads, which this process may have by now, do not survive a fork. */
+static bool is_single(const session *s, const job *j) {
+    for (size_t i = 0; i < s->plan.count; i++) {
+        const pbd_plan_item *item = &s->plan.item[i];
+        if (item->group >= j->first_group && item->group < j->first_group + j->file->runs_count &&
+            item->cell.threads != 1)
+            return false;
+    }
+    return true;
+}
+
+/* A strip that fails here fails again, and is told, where its figure is finished. */
+static bool draw_strips(void *context, size_t part, pbd_store *store) {
+    const strips_work *w = context;
+    const job *j = &w->of->job[part];
+    pbd_drawing drawing = {0};
+    if (j->file->strips_count == 0 || j->file->memory_mib > PBD_MOST_MEMORY_BESIDE || !is_single(w->of, j)) return true;
+    pbd_figure_leave_out(j->file, &w->of->plan, j->first_group);
+    if (pbd_figure_tables(j->file, &w->of->plan, j->first_group, store).code == PBD_OK)
+        pbd_figure_strips(j->file, store, w->out, false, &drawing);
+    pbd_figure_tables_drop(j->file, store);
+    pbd_drawing_free(&drawing);
+    return true;
+}
+
+/* Strips make runs again: those of several figures at a time. Pictures that are drawn by then are not drawn again. */
+static pbd_status draw_beside(session *s, const pbd_workers *workers, const char *out) {
+    strips_work work = {s, out};
+    if (workers->count < 2 || s->jobs < 2 || s->options.no_strips) return pbd_ok();
+    pbd_store_close(s->store);
+    s->store = NULL;
+    const pbd_status status = pbd_work_beside(workers, s->jobs, draw_strips, &work);
+    PBD_TRY(pbd_store_open(workers->db, PBD_STORE_WRITE, &s->store));
+    PBD_TRY(pbd_store_begin(s->store, workers->argc, workers->argv));
+    return status.code == PBD_INTERRUPTED ? status : pbd_ok();
+}
+
+static pbd_status reproduce_all(session *s, const char *db, int argc, char **argv) {
+    const pbd_workers workers = {.count = (int)s->options.jobs, .db = db, .argc = argc, .argv = argv};
+    PBD_TRY(make_runs(s, &workers));
     const char *out PBD_CLEANUP(pbd_free_memory) = pbd_plots_folder(s->options.out, s->options.style.scale);
     if (!out) return pbd_no_memory();
+    PBD_TRY(draw_beside(s, &workers, out));
     for (size_t i = 0; i < s->jobs; i++) PBD_TRY(pbd_interrupted() ? interrupted() : finish_figure(s, &s->job[i], out));
     return pbd_ok();
 }

@@ -325,8 +325,9 @@ const pbd_verb pbd_verb_run = {
         "Snapshots are state_000.vtu ... and states.pvd for ParaView, or state_000.ply ... and states.npz as\n"
         "--states says, and state_000.png ... and sheet.png;\n"
         "all methods on one scene use the same view.\n"
-        "A run that holds more than 2 GB says so on standard error before its first step, one of more than 30 s soon\n"
-        "after; a terminal shows how far it is.\n"
+        "A run that will hold more than 2 GB says so on standard error before it allocates them (by methods/memory.def;\n"
+        "of other methods before the first step), one of more than 30 s after its first steps; a terminal shows steps,\n"
+        "the time left and the energy.\n"
         "Exit 5 when a run failed, diverged or is unphysical, or its snapshots could not be written, 2 for bad\n"
         "input (nothing is stored then; of several runs, refused ones are listed and the rest is made).",
     .options = table,

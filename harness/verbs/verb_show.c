@@ -2,19 +2,22 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/query/run_command.h"
 #include "harness/store/rows.h"
 #include "harness/verbs/cli.h"
+#include "harness/verbs/run_print.h"
 
 typedef struct show_options {
     const char *run, *db;
-    bool json;
+    bool json, verbose;
 } show_options;
 
 static const pbd_option table[] = {
+    PBD_OPT_FLAG(show_options, verbose, "verbose", 'v', "every parameter, metric, series, time and sample"),
     PBD_OPTION_DB(show_options),
     PBD_OPTION_JSON(show_options, "one object: the run as written by `pbdbench db export`, and \"command\""),
     {0}};
@@ -41,22 +44,32 @@ static long long number_at(const json_t *record, const char *name, const char *c
     return json_integer_value(json_object_get(json_object_get(record, name), column));
 }
 
-static void print_origin(const json_t *record) {
-    printf("  build      %.12s%s, %s, %s\n", text_at(record, "build", "git_sha"),
-           number_at(record, "build", "dirty") ? " with changes" : "", text_at(record, "build", "preset"),
-           text_at(record, "build", "compiler"));
-    printf("  version    %s\n", text_at(record, "build", "version"));
-    printf("  flags      %s\n  sources    %s\n", text_at(record, "build", "flags"), text_at(record, "build", "source"));
-    printf("  machine    %s, %lld cores, %s\n", text_at(record, "env", "cpu"), number_at(record, "env", "cores"),
-           text_at(record, "env", "os"));
-    if (*text_at(record, "env", "gpu")) printf("  gpu        %s\n", text_at(record, "env", "gpu"));
-    fputs("  made by    ", stdout);
-    pbd_write_argv(stdout, text_at(record, "invocation", "argv"));
-    putchar('\n');
+static void print_origin(const json_t *record, size_t columns) {
+    pbd_print_named("build", columns, "%.12s%s, %s, %s", text_at(record, "build", "git_sha"),
+                    number_at(record, "build", "dirty") ? " with changes" : "", text_at(record, "build", "preset"),
+                    text_at(record, "build", "compiler"));
+    pbd_print_named("version", columns, "%s", text_at(record, "build", "version"));
+    pbd_print_named("machine", columns, "%s, %lld cores, %s", text_at(record, "env", "cpu"),
+                    number_at(record, "env", "cores"), text_at(record, "env", "os"));
+    if (*text_at(record, "env", "gpu")) pbd_print_named("gpu", columns, "%s", text_at(record, "env", "gpu"));
+}
+
+static void print_making(const json_t *record, size_t columns) {
+    char *command = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&command, &bytes);
+    pbd_print_named("case", columns, "%s", text_at(record, "case", "summary"));
+    pbd_print_named("method", columns, "%s", text_at(record, "method", "summary"));
+    pbd_print_named("flags", columns, "%s", text_at(record, "build", "flags"));
+    pbd_print_named("sources", columns, "%s", text_at(record, "build", "source"));
+    if (!out) return;
+    pbd_write_argv(out, text_at(record, "invocation", "argv"));
+    if (fclose(out) == 0) pbd_print_named("made by", columns, "%s", command);
+    free(command);
 }
 
 /* Load, clock and the rest before and after; what could not be read (-1) is left out. */
-static void print_samples(const json_t *record) {
+static void print_samples(const json_t *record, size_t columns) {
     static const struct {
         const char *column, *before, *after;
         int decimals;
@@ -75,78 +88,116 @@ static void print_samples(const json_t *record) {
                 snprintf(line + used, sizeof line - used, ", %s%.*f%s", parts[p].before, parts[p].decimals, value,
                          parts[p].after);
         }
-        if (*line != '\0') printf("  %-10s %s\n", json_string_value(json_object_get(sample, "moment")), line + 2);
+        if (*line != '\0')
+            pbd_print_named(json_string_value(json_object_get(sample, "moment")), columns, "%s", line + 2);
     }
 }
 
 /* Dimensionless numbers have the unit "1", which is not printed. */
 static const char *unit_text(const char *unit) { return strcmp(unit, "1") == 0 ? "" : unit; }
 
-static void print_params(const pbd_result *r) {
+/* A row of a table; what does not fit goes on below. */
+__attribute__((format(printf, 2, 3))) static void print_row(size_t columns, const char *format, ...) {
+    char text[1200];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    pbd_print_folded(text, 0, 4, columns);
+}
+
+static void print_params(const pbd_result *r, size_t columns) {
     json_auto_t *params = json_loads(r->params, 0, NULL);
     json_t *value;
     const char *key;
     puts("\nparameters");
     json_object_foreach(params, key, value) {
         char number[40];
-        printf("  %-30s %14s\n", key, pbd_spell_param(value, number));
+        print_row(columns, "  %-30s %14s", key, pbd_spell_param(value, number));
     }
 }
 
-static void print_metrics(const pbd_result *r) {
+static void print_metrics(const pbd_result *r, size_t columns) {
     if (r->metrics > 0) puts("\nmetrics");
     for (size_t i = 0; i < r->metrics; i++) {
         const pbd_metric_item *m = &r->metric[i];
-        if (m->is_count) {
-            printf("  %-30s %14" PRIu64 " %s\n", m->name, m->count, unit_text(m->unit));
-        } else {
-            printf("  %-30s %14.8g %s\n", m->name, m->value, unit_text(m->unit));
-        }
+        if (m->is_count)
+            print_row(columns, "  %-30s %14" PRIu64 " %s", m->name, m->count, unit_text(m->unit));
+        else
+            print_row(columns, "  %-30s %14.8g %s", m->name, m->value, unit_text(m->unit));
     }
 }
 
-static void print_series(const pbd_result *r) {
+static void print_series(const pbd_result *r, size_t columns) {
     if (r->series_count > 0) puts("\nseries");
     for (size_t i = 0; i < r->series_count; i++) {
         const pbd_series_item *s = &r->series[i];
-        printf("  %-30s %-5s %8zu values", s->name, s->component, s->count);
-        if (s->count > 0) printf(", %.6g ... %.6g %s", s->values[0], s->values[s->count - 1], unit_text(s->unit));
-        putchar('\n');
+        char ends[120] = "";
+        if (s->count > 0)
+            snprintf(ends, sizeof ends, ", %.6g ... %.6g %s", s->values[0], s->values[s->count - 1],
+                     unit_text(s->unit));
+        print_row(columns, "  %-30s %-5s %8zu values%s", s->name, s->component, s->count, ends);
     }
 }
 
-static void print_times_and_warnings(const pbd_result *r) {
+static void print_times(const pbd_result *r, size_t columns) {
     if (r->phases > 0) puts("\ntimes");
     for (size_t i = 0; i < r->phases; i++) {
         const pbd_phase_item *p = &r->phase[i];
-        printf("  %-30s %14.6f s wall, %.6f s CPU, %" PRIu64 " times\n", p->name, p->wall_s, p->cpu_s, p->calls);
+        print_row(columns, "  %-30s %14.6f s wall, %.6f s CPU, %" PRIu64 " times", p->name, p->wall_s, p->cpu_s,
+                  p->calls);
     }
-    if (r->warnings > 0) puts("\nwarnings");
-    for (size_t i = 0; i < r->warnings; i++)
-        printf("  %s (%" PRIu64 " times): %s\n", r->warning[i].name, r->warning[i].count, r->warning[i].says);
 }
 
-static void print_run(const json_t *record, const pbd_result *r, const char *command) {
-    printf("run %s  %s%s%s\n", r->run_id, r->state, *r->says ? ": " : "", r->says);
-    printf("  case       %s: %s\n  method     %s: %s\n", r->case_name, text_at(record, "case", "summary"),
-           r->method_name, text_at(record, "method", "summary"));
-    printf("  on         %s, %s, %d thread%s\n", r->backend, r->precision, r->threads, r->threads == 1 ? "" : "s");
-    printf("  repeat     %d, after %d warm-ups, seed %" PRIu64 "\n", r->repeat, r->warmups, r->seed);
-    printf("  started    %s\n", r->started_at);
-    print_origin(record);
-    print_samples(record);
-    print_params(r);
-    print_metrics(r);
-    print_series(r);
-    print_times_and_warnings(r);
+static void print_warnings(const pbd_result *r, size_t columns) {
+    for (size_t i = 0; i < r->warnings; i++)
+        pbd_print_named("warning", columns, "%s (%" PRIu64 "x): %s", r->warning[i].name, r->warning[i].count,
+                        r->warning[i].says);
+}
+
+/* The command is one line for a shell: on a terminal its lines end with a backslash. */
+static void print_command(const pbd_result *r, const char *command, size_t columns) {
     if (strcmp(r->kind, "external") == 0)
-        printf("\nmeasured by another tool; imported by\n  %s\n", command);
+        puts("\nmeasured by another tool; imported by");
     else
-        printf(
-            "\n"
-            "to repeat it%s\n"
-            "  %s\n",
-            r->repeat > 0 ? " (the last of the repeats)" : "", command);
+        printf("\nto repeat it%s\n", r->repeat > 0 ? " (the last of the repeats)" : "");
+    size_t used = 2;
+    fputs("  ", stdout);
+    for (const char *at = command; *at;) {
+        const size_t length = strcspn(at, " ");
+        const bool option = *at == '-' && at[length]; /* stays with its value */
+        const size_t more = option ? strcspn(at + length + 1, " ") + 1 : 0;
+        if (columns > 0 && used > 2 && used + length + more + 3 > columns) {
+            fputs("\\\n    ", stdout);
+            used = 4;
+        }
+        used += (size_t)printf("%.*s%s", (int)(length + more), at, at[length + more] ? " " : "");
+        at += length + more;
+        at += *at == ' ';
+    }
+    putchar('\n');
+}
+
+static void print_run(const json_t *record, const pbd_result *r, const pbd_run_printer *printer, const char *command) {
+    const size_t columns = printer->columns;
+    if (strcmp(r->kind, "run") == 0)
+        pbd_run_print_answer(printer, r);
+    else
+        pbd_print_named(r->kind, columns, "%s%s%s", r->state, *r->says ? ": " : "", r->says);
+    pbd_print_named("run", columns, "%s  %s %s", r->run_id, r->case_name, r->method_name);
+    print_warnings(r, columns);
+    pbd_print_named("started", columns, "%s, repeat %d, after %d warm-ups, seed %" PRIu64, r->started_at, r->repeat,
+                    r->warmups, r->seed);
+    print_origin(record, columns);
+    if (printer->all || strcmp(r->kind, "run") != 0) {
+        print_making(record, columns);
+        print_samples(record, columns);
+        print_params(r, columns);
+        print_metrics(r, columns);
+        print_series(r, columns);
+        print_times(r, columns);
+    }
+    print_command(r, command, columns);
 }
 
 static pbd_status print_json(json_t *record, const char *command) {
@@ -173,7 +224,10 @@ static pbd_status act(void *options, pbd_call *call) {
     const char *command PBD_CLEANUP(pbd_free_memory) = pbd_run_command(&result, text_at(record, "invocation", "argv"));
     if (command == NULL) return pbd_no_memory();
     if (o->json) return print_json(record, command);
-    print_run(record, &result, command);
+    pbd_problems *problems PBD_CLEANUP(pbd_problems_release) = NULL;
+    if (pbd_problems_load(&problems).code != PBD_OK) problems = NULL; /* no tolerances then */
+    const pbd_run_printer printer = {.all = o->verbose, .columns = pbd_output_columns(), .problems = problems};
+    print_run(record, &result, &printer, command);
     return pbd_ok();
 }
 
@@ -187,7 +241,8 @@ const pbd_verb pbd_verb_show = {
     .summary = "one stored run, with the command that repeats it",
     .usage = "show RUN [options]",
     .about =
-        "Prints one stored run: its cell, build and machine, what it reported, and the command that repeats it.\n"
+        "Prints one stored run: error, tolerance and time as `run` does, its build and machine, and the command that\n"
+        "repeats it; with -v all that it reported.\n"
         "RUN is its id, or at least the first 4 digits of it.",
     .more = "Exit 2 when there is no such run.",
     .options = table,

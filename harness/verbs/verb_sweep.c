@@ -18,7 +18,7 @@ typedef struct sweep {
     const char *path, *db, *dir;
     const char *queue; /* of the shards: slurm or local; the last --engine of submit and resume */
     bool dry_run, again, packed, json, quiet;
-    long long shard_cells, throttle, shard;
+    long long shard_cells, throttle, shard, pause;
     pbd_texts plugins, engines, sbatch_args;
     pbd_report_style style;
     pbd_figure_file *file;
@@ -44,6 +44,10 @@ static const pbd_option table[] = {
      .kind = PBD_OPTION_MANY,
      .member = offsetof(sweep, engines)},
     PBD_OPT_INTEGER(sweep, throttle, "throttle", 0, 1, 1000000, "submit, resume: largest number of simultaneous tasks"),
+    PBD_OPT_INTEGER(sweep, pause, "pause", 0, 1, 1000000000,
+                    "submit, resume, run-shard: seconds after which a run is paused: its\n"
+                    "state stays in DIR/paused, and `resume` goes on from there; default:\n"
+                    "none is. Not of cases and methods that cannot save their state"),
     PBD_OPT_FLAG(sweep, packed, "packed", 0,
                  "submit, resume: tasks may share a node: for validation only, since\n"
                  "then times are meaningless; default --exclusive"),
@@ -119,6 +123,7 @@ static pbd_status check_places(const sweep *s) {
                   {"engine", s->engines.count > 0, "||plan|submit|resume|"},
                   {"throttle", s->throttle > 0, "|submit|resume|"},
                   {"packed", s->packed, "|submit|resume|run-shard|"},
+                  {"pause", s->pause > 0, "|submit|resume|run-shard|"},
                   {"sbatch-args", s->sbatch_args.count > 0, "|submit|resume|"},
                   {"plugin", s->plugins.count > 0, "||plan|"},
                   {"db", s->db != NULL, "||plan|submit|merge|resume|"}};
@@ -178,6 +183,7 @@ static pbd_status act_in_parts(const sweep *s, const char *db, pbd_call *call) {
                              .submission = {.engine = s->queue,
                                             .throttle = s->throttle,
                                             .packed = s->packed,
+                                            .pause = s->pause,
                                             .args = s->sbatch_args,
                                             .db = whole_db,
                                             .json = s->json,
@@ -241,8 +247,8 @@ const pbd_verb pbd_verb_sweep = {
         "sweep FILE.yaml [options]\n"
         "sweep plan FILE.yaml [--dir DIR] [--shard-cells N] [--db FILE]\n"
         "sweep submit --engine slurm|local [--dir DIR] [--shard-cells N] [--throttle M] [--packed]\n"
-        "             [--sbatch-args WORDS] [--db FILE]\n"
-        "sweep run-shard I [--dir DIR]\n"
+        "             [--pause SECONDS] [--sbatch-args WORDS] [--db FILE]\n"
+        "sweep run-shard I [--dir DIR] [--pause SECONDS]\n"
         "sweep status [--dir DIR]\n"
         "sweep merge [--dir DIR] [--db FILE]\n"
         "sweep resume [--dir DIR] [options of submit]",
@@ -260,7 +266,8 @@ const pbd_verb pbd_verb_sweep = {
         "\n"
         "  plan       freezes every cell, ordered by id and divided into shards, in DIR/manifest.jsonl\n"
         "  submit     submits the shards to Slurm as an array of jobs, and a job that merges them at the end\n"
-        "  run-shard  run by each job: makes one shard on the node's own disk and publishes it in DIR/shards\n"
+        "  run-shard  run by each job: makes one shard on the node's own disk and publishes it in DIR/shards;\n"
+        "             exit 4 when a run of it was paused\n"
         "  status     lists which shards are published; exit 4 while some are missing\n"
         "  merge      merges the published shards into the store; a repeated merge adds new ones only\n"
         "  resume     submits missing shards, when no job is left in the queue; options default to those of the\n"

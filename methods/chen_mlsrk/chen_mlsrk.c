@@ -224,18 +224,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     return pbd_error(PBD_NOT_SUPPORTED, "chen_mlsrk has positions, velocities and deformation gradients only");
 }
 
-static pbd_status save(const void *state, void *blob, size_t *bytes) {
-    const chen_mlsrk *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_save(s->exec, row, arrays_of(s, row), blob, bytes);
-}
-
-static pbd_status load(void *state, const void *blob, size_t bytes) {
-    chen_mlsrk *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    PBD_TRY(device_arrays_load(s->exec, row, arrays_of(s, row), "chen_mlsrk", blob, bytes));
-    return collider_sums_clear(&s->colliders);
-}
+DEVICE_SAVING(chen_mlsrk, s->exec, arrays_of, collider_sums_clear(&s->colliders))
 
 /* Explicit. At a surface lumped masses are small and the limit is below one spacing; compression raises the speed. */
 static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {

@@ -9,7 +9,7 @@
 #include "methods/physics/space/shape_kernels.h"
 #include "methods/physics/surface/collider_pose.h"
 
-enum { CHEN_BLOCK = 256 };       /* particles per item of a reduction */
+enum { CHEN_BLOCK = 16 };        /* particles per item of a reduction */
 enum { CHEN_COEFFICIENTS = 16 }; /* of a particle's shape functions: c0, c, and their derivatives along x, y, z */
 enum { CHEN_MATRIX = 9 };        /* column by column */
 enum { CHEN_MEASURED = 2 };      /* by block: largest v^2 (NaN if any is); the number of lone particles */

@@ -509,17 +509,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
 }
 
 /* Neighbour lists and predicted values are recomputed. */
-static pbd_status save(const void *state, void *blob, size_t *bytes) {
-    const desbrun_sph *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_save(s->exec, row, arrays_of(s, row), blob, bytes);
-}
-
-static pbd_status load(void *state, const void *blob, size_t bytes) {
-    desbrun_sph *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_load(s->exec, row, arrays_of(s, row), "desbrun_sph", blob, bytes);
-}
+DEVICE_SAVING(desbrun_sph, s->exec, arrays_of, pbd_ok())
 
 const pbd_method PBD_NAME(desbrun_sph) = {
     .bytes = sizeof(pbd_method),

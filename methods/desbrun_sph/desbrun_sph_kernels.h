@@ -12,7 +12,7 @@
 #include "methods/physics/surface/collider_pose.h"
 
 enum {
-    SPH_BLOCK = 256,    /* particles per item of a reduction */
+    SPH_BLOCK = 16,     /* particles per item of a reduction */
     SPH_BAD_LEVEL = 255 /* of a particle with a non-finite position */
 };
 

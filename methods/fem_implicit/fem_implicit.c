@@ -462,15 +462,7 @@ static size_t saved_of(const fem_implicit *fem, device_array *row) {
     return DEVICE_ROWS(row, rows);
 }
 
-static pbd_status save(const void *state, void *blob, size_t *bytes) {
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_save(NULL, row, saved_of(state, row), blob, bytes);
-}
-
-static pbd_status load(void *state, const void *blob, size_t bytes) {
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_load(NULL, row, saved_of(state, row), "fem_implicit", blob, bytes);
-}
+DEVICE_SAVING(fem_implicit, NULL, saved_of, pbd_ok())
 
 const pbd_method PBD_NAME(fem_implicit) = {
     .bytes = sizeof(pbd_method),

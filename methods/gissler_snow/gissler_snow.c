@@ -137,18 +137,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     return pbd_error(PBD_NOT_SUPPORTED, "gissler_snow has positions, velocities and elastic stretches only");
 }
 
-static pbd_status save(const void *state, void *blob, size_t *bytes) {
-    const gissler_snow *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_save(s->exec, row, arrays_of(s, row), blob, bytes);
-}
-
-static pbd_status load(void *state, const void *blob, size_t bytes) {
-    gissler_snow *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    PBD_TRY(device_arrays_load(s->exec, row, arrays_of(s, row), "gissler_snow", blob, bytes));
-    return collider_sums_clear(&s->colliders);
-}
+DEVICE_SAVING(gissler_snow, s->exec, arrays_of, collider_sums_clear(&s->colliders))
 
 static void watch(void *state, pbd_residual *out) { ((gissler_snow *)state)->left = out; }
 

@@ -15,8 +15,8 @@
 #include "methods/physics/space/sph_kernel.h"
 #include "methods/physics/surface/collider_pose.h"
 
-enum { GISSLER_BLOCK = 256 }; /* particles per item of a reduction */
-enum { GISSLER_BODY = 8 };    /* of a particle: stretch S as xx yy zz xy yz zx, J_P, J of the whole motion */
+enum { GISSLER_BLOCK = 16 }; /* particles per item of a reduction */
+enum { GISSLER_BODY = 8 };   /* of a particle: stretch S as xx yy zz xy yz zx, J_P, J of the whole motion */
 enum { GISSLER_STATE = 6, GISSLER_GROWTH = 7 };
 enum { GISSLER_DEFICIENT = 1, GISSLER_ALONE = 2 };
 

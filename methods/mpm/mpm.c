@@ -168,6 +168,24 @@ static pbd_status fill_particles(mpm *s, const pbd_scene *scene) {
 
 static pbd_status measure(mpm *s);
 
+/* Of a wall, m; infinite where it is no box or plate. */
+static double thickness_of(const pbd_collider *c) {
+    if (c->container) return INFINITY;
+    if (c->shape == PBD_PERFORATED_PLATE) return 2 * c->half[2];
+    return c->shape == PBD_BOX ? 2 * fmin(c->half[0], fmin(c->half[1], c->half[2])) : INFINITY;
+}
+
+static void warn_of_walls(const mpm *s, const pbd_scene *scene, pbd_recorder *recorder) {
+    for (size_t c = 0; c < scene->colliders.count; c++) {
+        const double thickness = thickness_of(&scene->colliders.item[c]);
+        if (thickness < s->size)
+            pbd_warning(recorder, "thin_wall",
+                        "collider %zu is %.3g m thick, less than a cell of %.3g m: the grid may not see it, and matter "
+                        "sinks where it lies on it: smaller particles or a smaller cell",
+                        c, thickness, s->size);
+    }
+}
+
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     const size_t n = scene->particles.count;
@@ -191,6 +209,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
         return pbd_error(PBD_NOT_SUPPORTED,
                          "mpm's grid moves both sides of a sheet together: only closed meshes are supported");
     bool known[3] = {false, false, false};
+    warn_of_walls(s, scene, recorder);
     for (size_t c = 0; c < scene->colliders.count; c++) align_with(&scene->colliders.item[c], s->align, known);
     s->particle = malloc((n + 1) * sizeof *s->particle);
     if (!s->particle) return pbd_error(PBD_FAILED, "out of memory for %zu particles", n);
@@ -211,8 +230,9 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 /* ---- The grid ---------------------------------------------------------------------------------------------------- */
 
 static pbd_status read_seen(mpm *s, double *not_finite) {
-    const size_t blocks = (s->particles + MPM_MEASURE_BLOCK - 1) / MPM_MEASURE_BLOCK;
+    size_t blocks = (s->particles + MPM_MEASURE_BLOCK - 1) / MPM_MEASURE_BLOCK;
     pbd_arena a PBD_ARENA;
+    PBD_TRY(device_blocks_fold(s->exec, s->seen, &blocks, MPM_MEASURED, 3, 1));
     real *seen = pbd_new(&a, real, MPM_MEASURED * blocks);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(pbd_download(s->exec, seen, s->seen, MPM_MEASURED * blocks * sizeof *seen));
@@ -268,7 +288,7 @@ static pbd_status make_room(mpm *s) {
     const pbd_status status = device_arrays_allocate(s->exec, row, cell_arrays_of(s, row));
     if (status.code != PBD_OK) s->cells = 0;
     PBD_TRY(status);
-    return collider_sums_room(&s->colliders, s->cells);
+    return collider_sums_room(&s->colliders, s->cells > s->particles ? s->cells : s->particles);
 }
 
 /* Computes the bounding box of all particles and the largest speed, and chooses the grid for it. */
@@ -297,8 +317,8 @@ static pbd_status sort(mpm *s, double dt) {
     const mpm_keys_args keys = {s->rows, s->key, s->slot, s->box};
     PBD_TRY(PBD_RUN(s->exec, mpm_keys, s->particles, &keys));
     PBD_TRY(pbd_sort_pairs(s->exec, s->key, s->slot, s->particles, bits_of(cells)));
-    const mpm_cells_args begin = {s->key, s->first, s->particles, (uint32_t)cells};
-    PBD_TRY(PBD_RUN(s->exec, mpm_cells, s->particles, &begin));
+    const grid_cells_args begin = {s->key, s->first, s->particles};
+    PBD_TRY(PBD_RUN(s->exec, mpm_cells, cells + 1, &begin));
     /* Tolerance: half a step, because sums of dt are rounded. */
     const bool acts = !(s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt);
     const mpm_spread_args spread = {.rows = s->rows,
@@ -343,8 +363,13 @@ static pbd_status gather(mpm *s, double dt) {
     return PBD_RUN(s->exec, grid_to_particles, s->particles, &args);
 }
 
-static pbd_status leave_walls(mpm *s) {
-    const mpm_walls_args out = {s->rows, s->colliders.device, (int)s->colliders.count};
+static pbd_status leave_walls(mpm *s, double dt) {
+    const mpm_walls_args out = {.rows = s->rows,
+                                .collider = s->colliders.device,
+                                .colliders = (int)s->colliders.count,
+                                .walls = s->set.walls,
+                                .sums = collider_sums_of(&s->colliders),
+                                .dt = (real)dt};
     return PBD_RUN(s->exec, push_from_walls, s->particles, &out);
 }
 
@@ -374,7 +399,7 @@ static pbd_status substep(mpm *s, double dt) {
     PBD_TRY(PBD_PHASE(s->recorder, "grid", PBD_RUN(s->exec, move_grid, segments, &grid)));
     PBD_TRY(PBD_PHASE(s->recorder, "g2p", gather(s, dt)));
     if (s->colliders.count > 0)
-        PBD_TRY(PBD_PHASE(s->recorder, collider_poses_phase(&s->colliders, "g2p"), leave_walls(s)));
+        PBD_TRY(PBD_PHASE(s->recorder, collider_poses_phase(&s->colliders, "g2p"), leave_walls(s, dt)));
     PBD_TRY(PBD_PHASE(s->recorder, "plasticity", flow_by(s, dt, true)));
     s->time += dt;
     pbd_count(s->recorder, "particle_updates", s->particles);
@@ -415,7 +440,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     if (field == PBD_COLLIDER_SUMS) return collider_sums_read(&s->colliders, out);
     if (field == PBD_PLASTIC_DISSIPATION && s->plastic) {
         *out = 0;
-        return device_blocks_take(s->exec, s->plastic, s->particles, 1, 0, out);
+        return device_rows_total(s->exec, s->plastic, s->particles, 1, 0, out);
     }
     const size_t *column = field == PBD_POSITIONS               ? place
                            : field == PBD_VELOCITIES            ? motion
@@ -426,19 +451,11 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
                             s->particle, out);
 }
 
-static pbd_status save(const void *state, void *blob, size_t *bytes) {
-    const mpm *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_save(s->exec, row, arrays_of(s, row), blob, bytes);
-}
-
-static pbd_status load(void *state, const void *blob, size_t bytes) {
-    mpm *s = state;
-    device_array row[DEVICE_MOST_ARRAYS];
-    PBD_TRY(device_arrays_load(s->exec, row, arrays_of(s, row), "mpm", blob, bytes));
+static pbd_status loaded(mpm *s) {
     PBD_TRY(collider_sums_clear(&s->colliders));
     return measure(s);
 }
+DEVICE_SAVING(mpm, s->exec, arrays_of, loaded(s))
 
 /* Explicit: unstable from one cell on at rest (warn_of_step). Half of that, because compression raises the speed. */
 static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {

@@ -30,7 +30,7 @@ enum { MPM_VOLUME = 9, MPM_INVERSE = 10 }; /* offsets after the nine of MPM_AFFI
 /* Columns, by place in the order of cells. */
 enum { MPM_Y = 0, MPM_MASS = 3, MPM_MOMENTUM = 4, MPM_MOMENTS = 7, MPM_HELD = 16, MPM_COLUMNS = 17 };
 
-enum { MPM_SEGMENT = 8, MPM_MEASURE_BLOCK = 256, MPM_MEASURED = 8 };
+enum { MPM_SEGMENT = 8, MPM_MEASURE_BLOCK = 16, MPM_MEASURED = 8 };
 
 typedef struct mpm_box {
     real origin[3]; /* m */
@@ -94,20 +94,7 @@ PBD_ITEM(mpm_keys, mpm_keys_args, i, 4 * sizeof(real) + 8, 12) {
     a->slot[i] = (uint32_t)i;
 }
 
-typedef struct mpm_cells_args {
-    const uint32_t *key; /* sorted */
-    uint32_t *first;     /* cells + 1 */
-    size_t count;
-    uint32_t cells;
-} mpm_cells_args;
-
-/* Place k is the first of its cell and of the empty cells since that of place k - 1. */
-PBD_ITEM(mpm_cells, mpm_cells_args, k, 12, 1) {
-    uint32_t cell = k ? a->key[k - 1] + 1 : 0;
-    for (; cell <= a->key[k]; cell++) a->first[cell] = (uint32_t)k;
-    if (k + 1 < a->count) return;
-    for (; cell <= a->cells; cell++) a->first[cell] = (uint32_t)a->count;
-}
+PBD_BATCH_OF(mpm_cells, grid_cells_args, first, count, 8, 20) { grid_find_firsts(a, first, count); }
 
 typedef struct mpm_spread_args {
     const real *rows;
@@ -241,10 +228,16 @@ PBD_FN void mpm_gather(const mpm_grid_args *a, const real at[3], uint32_t begin,
 
 /* MPM_SEGMENT consecutive nodes along x, and the rows of cells from which they gather. */
 typedef struct mpm_segment {
-    int x, y, z; /* of its first node */
-    int rows;
-    uint32_t row[9]; /* the first cell of each row with particles near */
+    int x, y, z;   /* of its first node */
+    uint32_t rows; /* bit 3 dz + dy: there are particles in the row of cells dy - 2, dz - 2 away. An array would be in a
+                      GPU's slow memory */
 } mpm_segment;
+
+/* The first cell of row `bit`; a row outside of the box has no bit. */
+PBD_FN uint32_t mpm_row_of(const mpm_grid_args *a, const mpm_segment *s, int bit) {
+    const uint32_t y = (uint32_t)(s->y - 2 + bit % 3), z = (uint32_t)(s->z - 2 + bit / 3);
+    return (uint32_t)a->box.nodes[0] * (y + (uint32_t)a->box.nodes[1] * z);
+}
 
 PBD_FN mpm_segment mpm_segment_of(const mpm_grid_args *a, size_t number) {
     const size_t across = (size_t)a->box.nodes[0] / MPM_SEGMENT, line = number / across;
@@ -254,11 +247,11 @@ PBD_FN mpm_segment mpm_segment_of(const mpm_grid_args *a, size_t number) {
     s.y = (int)(line - (size_t)s.z * (size_t)a->box.nodes[1]);
     s.rows = 0;
     const uint32_t from = s.x >= 2 ? (uint32_t)s.x - 2 : 0;
-    for (int z = s.z >= 2 ? s.z - 2 : 0; z <= s.z; z++)
-        for (int y = s.y >= 2 ? s.y - 2 : 0; y <= s.y; y++) {
-            const uint32_t row = (uint32_t)a->box.nodes[0] * ((uint32_t)y + (uint32_t)a->box.nodes[1] * (uint32_t)z);
-            if (a->first[row + from] < a->first[row + (uint32_t)s.x + MPM_SEGMENT]) s.row[s.rows++] = row;
-        }
+    for (int bit = 0; bit < 9; bit++) {
+        if (s.y - 2 + bit % 3 < 0 || s.z - 2 + bit / 3 < 0) continue;
+        const uint32_t row = mpm_row_of(a, &s, bit);
+        if (a->first[row + from] < a->first[row + (uint32_t)s.x + MPM_SEGMENT]) s.rows |= 1u << bit;
+    }
     return s;
 }
 
@@ -277,8 +270,8 @@ PBD_TILE_OVER(particles_to_grid, mpm_grid_args, number, 4 * MPM_SEGMENT * sizeof
         const real at[3] = {(real)x - (real)0.5, (real)s.y - (real)0.5, (real)s.z - (real)0.5};
         const vreal zero = vreal_set(0);
         mpm_sums sums = {{zero, zero, zero}, zero, zero};
-        for (int r = 0; r < s.rows; r++) {
-            const uint32_t *first = a->first + s.row[r];
+        for (uint32_t left = s.rows; left; left &= left - 1) {
+            const uint32_t *first = a->first + mpm_row_of(a, &s, lowest_bit(left));
             mpm_gather(a, at, first[x >= 2 ? x - 2 : 0], first[x + 1], &sums);
         }
         real total[5] = {batch_total(sums.momentum[0]), batch_total(sums.momentum[1]), batch_total(sums.momentum[2]),
@@ -293,28 +286,31 @@ PBD_TILE_OVER(particles_to_grid, mpm_grid_args, number, 4 * MPM_SEGMENT * sizeof
 
 /* ---- On the grid ------------------------------------------------------------------------------------------------- */
 
-/* The velocity v of a node at x on or inside a collider, after contact. */
+/* A velocity v on or inside a collider, whose surface moves at `own`, after contact. */
+PBD_FN vec3 mpm_stopped(const collider_pose *c, int walls, vec3 own, vec3 normal, vec3 v) {
+    if (walls == MPM_WALLS_STICKY) return own;
+    const vec3 slip = vec3_sub(v, own);
+    const real along = vec3_dot(slip, normal);
+    if (!(along < 0)) return v;
+    v = vec3_sub(v, vec3_scale(along, normal));
+    if (walls == MPM_WALLS_SLIP) return v;
+    return vec3_sub(v, friction_of(slip, normal, -c->friction * along));
+}
+
+/* The velocity v of a node at x, after contact. */
 PBD_FN vec3 mpm_at_wall(const mpm_grid_args *a, const collider_pose *c, vec3 x, vec3 v) {
     const real on = (real)1e-3 / a->box.inverse;
     /* a mesh is searched only as far as particles penetrate in a step */
     const collider_gap gap = collider_gap_near(c, x, (real)2.5 / a->box.inverse);
     if (!(gap.distance < on)) return v;
-    const vec3 own = vec3_scale(1 / a->dt, collider_carried(c, x));
-    if (a->walls == MPM_WALLS_STICKY) return own;
-    const vec3 slip = vec3_sub(v, own);
-    const real along = vec3_dot(slip, gap.normal);
-    if (!(along < 0)) return v;
-    v = vec3_sub(v, vec3_scale(along, gap.normal));
-    if (a->walls == MPM_WALLS_SLIP) return v;
-    return vec3_sub(v, friction_of(slip, gap.normal, -c->friction * along));
+    return mpm_stopped(c, a->walls, vec3_scale(1 / a->dt, collider_carried(c, x)), gap.normal, v);
 }
 
-/* Sums what a collider did to a node at x: v is its velocity before, now after. */
-PBD_FN void mpm_note_wall(const mpm_grid_args *a, const collider_pose *c, size_t node, real inverse_mass, vec3 x,
-                          vec3 v, vec3 now) {
-    if (now.x == v.x && now.y == v.y && now.z == v.z) return;
-    collider_sum(&a->sums, node, inverse_mass, vec3_scale(a->dt, vec3_sub(now, v)), vec3_scale(a->dt, v),
-                 collider_carried(c, x));
+/* Sums what a collider did to a node or particle at x: v is its velocity before, now after. */
+PBD_FN void mpm_note_wall(const collider_sums *sums, real dt, const collider_pose *c, size_t row, real inverse_mass,
+                          vec3 x, vec3 v, vec3 now) {
+    if (!sums->row || (now.x == v.x && now.y == v.y && now.z == v.z)) return;
+    collider_sum(sums, row, inverse_mass, vec3_scale(dt, vec3_sub(now, v)), vec3_scale(dt, v), collider_carried(c, x));
 }
 
 PBD_FN void mpm_move_node(const mpm_grid_args *a, int nx, int ny, int nz) {
@@ -331,7 +327,7 @@ PBD_FN void mpm_move_node(const mpm_grid_args *a, int nx, int ny, int nz) {
     const int still = !(mass > 0) || (a->held && a->held[node] > (real)0.4999 * mass);
     for (int c = 0; c < a->colliders; c++) {
         const vec3 now = mpm_at_wall(a, a->collider + c, x, v);
-        if (a->sums.row && !still) mpm_note_wall(a, a->collider + c, node, inverse, x, v, now);
+        if (!still) mpm_note_wall(&a->sums, a->dt, a->collider + c, node, inverse, x, v, now);
         v = now;
     }
     row[0] = still ? 0 : v.x;
@@ -505,21 +501,32 @@ PBD_BATCH_OF(flow_and_stress, mpm_stress_args, i, count, (28 + 28) * sizeof(real
 typedef struct mpm_walls_args {
     real *rows;
     const collider_pose *collider;
-    int colliders;
+    int colliders, walls;
+    collider_sums sums; /* by particle */
+    real dt;
 } mpm_walls_args;
 
-/* Projects particles that are beyond a surface in spite of the contact at grid nodes. */
-PBD_ITEM(push_from_walls, mpm_walls_args, i, 4 * sizeof(real), 30) {
-    real *row = a->rows + 4 * MPM_ROWS * i;
-    if (!(row[4 * MPM_AFFINE + MPM_INVERSE] > 0)) return;
+/* Projects particles that are beyond a surface in spite of the contact at grid nodes, as those of a wall thinner than a
+ * cell are; their velocity then meets the wall as a node's does. */
+PBD_ITEM(push_from_walls, mpm_walls_args, i, 8 * sizeof(real), 40) {
+    real *row = a->rows + 4 * MPM_ROWS * i, *motion = row + 4 * MPM_MOTION;
+    const real inverse_mass = row[4 * MPM_AFFINE + MPM_INVERSE];
+    if (!(inverse_mass > 0)) return;
     for (int c = 0; c < a->colliders; c++) {
         real room;
-        const vec3 x = vec3_make(row[0], row[1], row[2]);
-        const collider_gap gap = collider_gap_after(a->collider + c, i, x, x, 0, &room);
+        const collider_pose *wall = a->collider + c;
+        const vec3 x = vec3_make(row[0], row[1], row[2]), v = vec3_make(motion[0], motion[1], motion[2]);
+        const collider_gap gap = collider_gap_after(wall, i, x, x, 0, &room);
         if (!(gap.distance < 0)) continue;
-        row[0] -= gap.distance * gap.normal.x;
-        row[1] -= gap.distance * gap.normal.y;
-        row[2] -= gap.distance * gap.normal.z;
+        const vec3 on = vec3_sub(x, vec3_scale(gap.distance, gap.normal));
+        const vec3 now = mpm_stopped(wall, a->walls, vec3_scale(1 / a->dt, collider_carried(wall, on)), gap.normal, v);
+        mpm_note_wall(&a->sums, a->dt, wall, i, inverse_mass, on, v, now);
+        row[0] = on.x;
+        row[1] = on.y;
+        row[2] = on.z;
+        motion[0] = now.x;
+        motion[1] = now.y;
+        motion[2] = now.z;
     }
 }
 

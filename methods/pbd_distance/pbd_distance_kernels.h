@@ -21,7 +21,7 @@ PBD_ITEM(hold, hold_args, i, 8 * sizeof(real), 0) {
 }
 
 /* The largest speed of each block of particles; infinite if any is not finite. */
-enum { SPEED_BLOCK = 1024 };
+enum { SPEED_BLOCK = 16 };
 
 typedef struct speed_args {
     const real *v;

@@ -26,7 +26,7 @@
     CHOICE(constraint, "one_sided", (one_sided, both_sided), "C <= 0, or C = 0")                                     \
     CHOICE(multipliers, "accumulated", (accumulated, printed),                                                       \
            "the sum over a step must not be negative; printed: each pass separately")                                \
-    REAL(keep, "", "1", 0, 1, 0, "fraction of the last step's multipliers that a step starts from; printed: 0")      \
+    REAL(keep, "", "0.5", 0, 1, 0, "fraction of the last step's multipliers that a step starts from; printed: 0")    \
     REAL(relaxation, "", "0", 0, 2, 0,                                                                               \
          "relaxation of Jacobi; 0: 1 over the largest eigenvalue on a lattice; printed: 1")                          \
     REAL(softening, "", "0.01", 0, 1e6, 0, "added to the denominator, over its value on a lattice")                  \

@@ -59,7 +59,7 @@ PBD_ITEM(pbf_drift, pbf_drift_args, i, 10 * sizeof(real), 6) {
     for (size_t d = 0; d < 3; d++) a->x[4 * i + d] += a->dt * a->v[4 * i + d];
 }
 
-enum { PBF_BLOCK = 256 };
+enum { PBF_BLOCK = 16 };
 
 typedef struct pbf_measure_args {
     const real *v;

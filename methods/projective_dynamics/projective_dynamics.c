@@ -8,7 +8,7 @@
 #include "methods/physics/matter/law_material.h"
 #include "methods/physics/parts/acceleration.h"
 #include "methods/physics/parts/element_solver.h"
-#include "methods/physics/parts/step_matrix.h"
+#include "methods/physics/parts/step_contact.h"
 #include "methods/projective_dynamics/projective_dynamics_kernels.h"
 
 #define PARAMS(REAL, INTEGER, CHOICE)                                                                               \
@@ -28,11 +28,12 @@ typedef struct projective_dynamics {
     guess_settings guess;
     acceleration faster;
     step_matrix matrix;
+    step_contact touch; /* solve=direct */
     size_t materials;
     hyperelastic law[PBD_MOST_MATERIALS];
     double stiffness[PBD_MOST_MATERIALS]; /* of the matrix, Pa */
     double dt, relaxation, rounding;      /* of the last step: s; of a sweep; N, of the residual */
-    double *step;                         /* host: particles x 3 */
+    double *step, *start, *at;            /* host: particles x 3; the last two with colliders */
     /* Device. */
     real *y, *before, *diagonal, *out, *dual;
 } projective_dynamics;
@@ -50,8 +51,11 @@ static size_t arrays_of(const void *state, device_array *row) {
 static void destroy(void *state) {
     projective_dynamics *s = state;
     if (!s) return;
+    step_contact_free(&s->touch);
     step_matrix_free(&s->matrix);
     free(s->step);
+    free(s->start);
+    free(s->at);
     element_solver_free(&s->solver);
     free(s);
 }
@@ -122,8 +126,11 @@ static pbd_status residual(void *state, stepper *run, step_residual *out) {
     PBD_TRY(local(s, LOCAL_STRESS));
     PBD_TRY(gather(s, &a, &row));
     double sum = 0;
-    for (size_t i = 0; i < 4 * s->solver.position.particles; i++)
-        if (i % 4 < 3) sum += (double)row[i] * (double)row[i];
+    if (s->start) step_contact_forces(&s->touch, s->at);
+    for (size_t i = 0; i < 3 * s->solver.position.particles; i++) {
+        const double force = (double)row[4 * (i / 3) + i % 3] + (s->start ? s->at[i] : 0);
+        sum += force * force;
+    }
     *out = (step_residual){sqrt(sum), s->rounding};
     return pbd_ok();
 }
@@ -155,10 +162,25 @@ static pbd_status begin(void *state, stepper *run) {
     PBD_TRY(prepare(s, run));
     PBD_TRY(position_guess(&s->solver.position, run, s->guess, s->before, s->y));
     if (s->set.form == form_admm) PBD_TRY(local(s, LOCAL_ADMM_BEGIN));
+    if (s->start) {
+        PBD_TRY(device_rows_read(run->exec, s->solver.position.x, s->solver.position.particles, 4, 3, NULL, NULL,
+                                 s->start));
+        PBD_TRY(step_contact_begin(&s->touch, run->time));
+    }
     return acceleration_begin(&s->faster, s->solver.position.p, NULL);
 }
 
-/* p += A^-1 r. */
+/* s->step, of unconstrained particles, becomes that which leaves them outside the colliders. */
+static pbd_status constrain(projective_dynamics *s, stepper *run) {
+    long rounds;
+    if (!s->start) return pbd_ok();
+    PBD_TRY(device_rows_read(run->exec, s->solver.position.p, s->solver.position.particles, 4, 3, NULL, NULL, s->at));
+    PBD_TRY(step_contact_move(&s->touch, s->start, s->at, s->step, &rounds));
+    pbd_count(run->recorder, "contact_rounds", (uint64_t)rounds);
+    return pbd_ok();
+}
+
+/* p += A^-1 r, outside the colliders. */
 static pbd_status solve_directly(projective_dynamics *s, stepper *run) {
     const size_t n = s->solver.position.particles;
     pbd_arena a PBD_ARENA;
@@ -169,6 +191,7 @@ static pbd_status solve_directly(projective_dynamics *s, stepper *run) {
     if (status.code == PBD_NO_EQUILIBRIUM)
         return pbd_error(PBD_DIVERGED, "the forces of a local step are not finite: set guess=previous, or reduce dt");
     PBD_TRY(status);
+    PBD_TRY(constrain(s, run));
     for (size_t i = 0; i < 3 * n; i++) row[4 * (i / 3) + i % 3] = (real)s->step[i];
     PBD_TRY(pbd_upload(run->exec, s->out, row, 4 * n * sizeof *row));
     const pd_move_args args = {.step = s->out, .p = s->solver.position.p};
@@ -186,6 +209,13 @@ static pbd_status iterate(void *state, stepper *run) {
     }
     pbd_count(run->recorder, "element_evaluations", s->solver.elements);
     return acceleration_sweep(&s->faster, s->solver.position.p, energy, s);
+}
+
+static pbd_status end(void *state, stepper *run) {
+    projective_dynamics *s = state;
+    (void)run;
+    if (s->start) step_contact_end(&s->touch, s->start);
+    return pbd_ok();
 }
 
 /* ADMM goes on where tetrahedra are inverted and the law has no energy: z is not, and the run must say so. */
@@ -250,6 +280,15 @@ static pbd_status check_settings(const projective_dynamics *s) {
     return pbd_ok();
 }
 
+static pbd_status make_contact(projective_dynamics *s, const pbd_scene *scene) {
+    const size_t n = 3 * s->solver.position.particles;
+    PBD_TRY(step_contact_create(&s->touch, scene, &s->solver.position.run.colliders, &s->matrix));
+    if (scene->colliders.count == 0) return pbd_ok();
+    PBD_TRY_NEW(s->start, n);
+    PBD_TRY_NEW(s->at, n);
+    return pbd_ok();
+}
+
 static pbd_status upload_diagonal(projective_dynamics *s) {
     const size_t n = s->solver.position.particles;
     pbd_arena a PBD_ARENA;
@@ -263,7 +302,7 @@ static pbd_status upload_diagonal(projective_dynamics *s) {
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     static const step_part own = {
-        .begin = begin, .iterate = iterate, .record = record, .residual = residual, .arrays = arrays_of};
+        .begin = begin, .iterate = iterate, .end = end, .record = record, .residual = residual, .arrays = arrays_of};
     projective_dynamics *s = calloc(1, sizeof *s);
     if (!s) return pbd_no_memory();
     *state = s;
@@ -283,10 +322,14 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                                        .relaxation = 1};
     PBD_TRY(element_solver_create(&s->solver, "projective_dynamics", &own, scene, elements, (contact_settings){0}, exec,
                                   recorder));
+    PBD_TRY(acceleration_check(faster, scene->colliders.count > 0));
     s->solver.position.guesses = true;
+    s->solver.position.touches = s->set.solve == solve_direct;
     s->solver.position.run.repeats = s->set.solve == solve_jacobi && faster.acceleration == acceleration_none;
     PBD_TRY_NEW(s->step, 3 * s->solver.position.particles);
     PBD_TRY(step_matrix_create(scene, s->stiffness, &s->matrix));
+    if (s->set.solve == solve_direct) PBD_TRY(make_contact(s, scene));
+    if (s->set.solve == solve_jacobi) collider_sums_leave_out(&s->solver.position.run.colliders);
     PBD_TRY(position_allocate(&s->solver.position));
     PBD_TRY(upload_diagonal(s));
     return position_guess_start(&s->solver.position, s->before);
@@ -297,7 +340,7 @@ const pbd_method PBD_NAME(projective_dynamics) = {
     .summary = "projective dynamics on the implicit Euler step of tetrahedra: direct, Jacobi, Chebyshev, ADMM",
     .source = "Bouaziz et al. 2014; Wang 2015; Narain, Overby and Brown 2016",
     .needs = PBD_NEEDS_TETS,
-    .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_MATERIALS | PBD_TAKES_ELASTICITY,
+    .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_MATERIALS | PBD_TAKES_ELASTICITY,
     .params = params,
     .create = create,
     .destroy = destroy,

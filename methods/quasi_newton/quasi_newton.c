@@ -8,87 +8,55 @@
 #include <string.h>
 
 #include "harness/exec/arena.h"
-#include "harness/exec/real.h"
-#include "methods/params.h"
-#include "methods/physics/device/device_state.h"
+#include "methods/physics/parts/position_solver.h"
+#include "methods/physics/parts/step_contact.h"
 #include "methods/physics/parts/step_function.h"
-#include "methods/physics/parts/step_matrix.h"
 
-#define PARAMS(REAL, INTEGER, CHOICE)                                                                          \
-    INTEGER(iterations, "10", 1, 100000, "of descent in a substep")                                            \
-    INTEGER(window, "5", 0, 100, "pairs of L-BFGS; 0: the constant matrix alone")                              \
-    CHOICE(guess, "adaptive", (inertia, previous, velocity, adaptive),                                         \
-           "x + h v + h^2 g; x; x + h v; x + h v and the part of h^2 g that the last step's acceleration had") \
-    INTEGER(substeps, "1", 1, 10000, "of a step")                                                              \
-    REAL(dt, "s", "0.005", 0, 1e3, PBD_OPEN_MIN, "time step")                                                  \
-    REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")
+#define PARAMS(REAL, INTEGER, CHOICE) INTEGER(window, "5", 0, 100, "pairs of L-BFGS; 0: the constant matrix alone")
 PBD_SETTINGS(quasi_newton_settings, PARAMS)
-static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
+static const pbd_param params[] = {PBD_ROWS(GUESS_PARAM) PBD_ROWS(PARAMS) PBD_ROWS(POSITION_PARAMS){0}};
 
 typedef struct quasi_newton {
+    position_solver position; /* first: the particles */
     quasi_newton_settings set;
-    pbd_recorder *recorder;
+    guess_settings guess;
     step_function f;
     size_t dofs;
-    double gravity[3];
-    double *forces;          /* particles x 3, N; NULL: none */
-    step_matrix matrix;      /* A */
-    double *x, *v, *before;  /* dofs: m; m/s; m/s: velocities one substep earlier */
-    double *at, *trial;      /* dofs, m: the iterate, and along the line */
-    double *gradient, *next; /* dofs, N */
+    step_matrix matrix; /* A */
+    step_contact touch;
+    real *y, *before; /* device: rows of 4, of position_guess */
+    real *row;        /* host: of positions and inverse masses, as the device holds them */
+    /* Host, of the running substep. */
+    double *start, *at, *trial; /* dofs, m: at its start; the iterate; along the line */
+    double *gradient, *next;    /* dofs, N: of G */
+    double *contact;            /* dofs, N: forces of the last direction */
     double *direction;
     double *moved, *turned; /* window x dofs: differences of iterates and of gradients */
     double *alpha;          /* window */
     size_t pairs, newest;
-    pbd_residual *left;
+    double value; /* J: G at the iterate */
+    bool moving;  /* false: as low as rounding allows */
 } quasi_newton;
+
+static size_t arrays_of(const void *state, device_array *row) {
+    const quasi_newton *q = state;
+    const size_t n = 4 * q->position.particles;
+    const device_array rows[] = {DEVICE_ARRAY(q->y, n), DEVICE_SAVED(q->before, n)};
+    return DEVICE_ROWS(row, rows);
+}
 
 static void destroy(void *state) {
     quasi_newton *q = state;
     if (!q) return;
+    position_free(&q->position);
     step_function_free(&q->f);
     step_matrix_free(&q->matrix);
-    double *owned[] = {q->forces,   q->x,    q->v,         q->before, q->at,     q->trial,
-                       q->gradient, q->next, q->direction, q->moved,  q->turned, q->alpha};
+    step_contact_free(&q->touch);
+    double *owned[] = {q->start,   q->at,        q->trial, q->gradient, q->next,
+                       q->contact, q->direction, q->moved, q->turned,   q->alpha};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    free(q->row);
     free(q);
-}
-
-static pbd_status allocate(quasi_newton *q) {
-    const size_t n = q->dofs, window = (size_t)q->set.window;
-    double **wanted[] = {&q->x, &q->v, &q->before, &q->at, &q->trial, &q->gradient, &q->next, &q->direction};
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) PBD_TRY_NEW(*wanted[i], n);
-    PBD_TRY_NEW(q->moved, window * n);
-    PBD_TRY_NEW(q->turned, window * n);
-    PBD_TRY_NEW(q->alpha, window);
-    return pbd_ok();
-}
-
-static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
-                         void **state) {
-    (void)exec;
-    quasi_newton *q = *state = calloc(1, sizeof *q);
-    if (!q) return pbd_no_memory();
-    *q = (quasi_newton){.set = quasi_newton_settings_read(values), .recorder = recorder};
-    q->dofs = 3 * scene->particles.count;
-    PBD_TRY(step_function_create(scene, &q->f));
-    PBD_TRY(allocate(q));
-    memcpy(q->gravity, scene->loads.gravity, sizeof q->gravity);
-    if (scene->loads.forces) {
-        PBD_TRY_NEW(q->forces, q->dofs);
-        memcpy(q->forces, scene->loads.forces, q->dofs * sizeof *q->forces);
-    }
-    const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
-    memcpy(q->x, start, q->dofs * sizeof *q->x);
-    for (size_t i = 0; i < q->dofs && scene->particles.velocities; i++)
-        q->v[i] = q->f.held[i] ? 0 : scene->particles.velocities[i];
-    memcpy(q->before, q->v, q->dofs * sizeof *q->v);
-    double weight[PBD_MOST_MATERIALS];
-    for (size_t k = 0; k < q->f.materials; k++) {
-        const double E = q->f.of[k].E, nu = q->f.of[k].nu;
-        weight[k] = E / (1 + nu) + E * nu / ((1 + nu) * (1 - 2 * nu)); /* 2 mu + lambda */
-    }
-    return step_matrix_create(scene, weight, &q->matrix);
 }
 
 /* ---- Descent ----------------------------------------------------------------------------------------------------- */
@@ -119,9 +87,10 @@ static pbd_status find_direction(quasi_newton *q) {
     return pbd_ok();
 }
 
+/* Pairs are of the free function: none while contact acts. */
 static void keep_pair(quasi_newton *q) {
     const size_t n = q->dofs, window = (size_t)q->set.window;
-    if (window == 0) return;
+    if (window == 0 || q->touch.acts) return;
     const size_t p = q->pairs == 0 ? 0 : (q->newest + 1) % window;
     double *s = q->moved + n * p, *t = q->turned + n * p;
     for (size_t i = 0; i < n; i++) s[i] = q->trial[i] - q->at[i], t[i] = q->next[i] - q->gradient[i];
@@ -135,141 +104,177 @@ static void keep_pair(quasi_newton *q) {
 
 enum { HALVINGS = 40 };
 
-/* Moves along the direction, by halving until G falls enough. Where G is flat to rounding the gradient must fall.
- * False: it does not. */
-static bool search_line(quasi_newton *q, double *value) {
+/* |gradient - contact forces|^2 */
+static double imbalance(const quasi_newton *q, const double *gradient) {
+    double sum = 0;
+    for (size_t i = 0; i < q->dofs; i++) sum += (gradient[i] - q->contact[i]) * (gradient[i] - q->contact[i]);
+    return sum;
+}
+
+/* Moves along the direction, by halving until G less the work of the contact forces, held, falls enough. Where that is
+ * flat to rounding the gradient must fall. False: it does not. */
+static bool search_line(quasi_newton *q) {
     const size_t n = q->dofs;
-    const double slope = dot(q->gradient, q->direction, n), size = dot(q->gradient, q->gradient, n);
+    const double work = dot(q->contact, q->direction, n), slope = dot(q->gradient, q->direction, n) - work;
+    const double size = imbalance(q, q->gradient);
     double length = 1;
     for (int k = 0; k < HALVINGS && slope < 0; k++, length *= 0.5) {
         for (size_t i = 0; i < n; i++) q->trial[i] = q->at[i] + length * q->direction[i];
-        const double there = step_function_value(&q->f, q->trial), change = there - *value;
-        const bool falls = change <= 1e-4 * length * slope && fabs(change) > 1e-13 * fabs(*value);
-        const bool flat = fabs(change) <= 1e-11 * fabs(*value);
+        const double there = step_function_gradient(&q->f, q->trial, q->next),
+                     change = there - q->value - length * work;
+        const bool falls = change <= 1e-4 * length * slope && fabs(change) > 1e-13 * fabs(q->value);
+        const bool flat = fabs(change) <= 1e-11 * fabs(q->value);
         if (!isfinite(there) || !(falls || flat)) continue;
-        step_function_gradient(&q->f, q->trial, q->next);
-        if (!falls && !(dot(q->next, q->next, n) < size)) continue;
-        *value = there;
+        if (!falls && !(imbalance(q, q->next) < size)) continue;
+        q->value = there;
         return true;
     }
     return false;
 }
 
-static void start_from(quasi_newton *q, double h) {
-    const double *g = q->gravity, square = dot(g, g, 3);
-    for (size_t p = 0; p < q->f.particles; p++) {
-        double share = 0;
-        for (size_t d = 0; d < 3 && square > 0; d++)
-            share += (q->v[3 * p + d] - q->before[3 * p + d]) / h * g[d] / square;
-        share = fmin(fmax(share, 0), 1);
-        for (size_t i = 3 * p; i < 3 * p + 3; i++) {
-            const double flown = q->x[i] + h * q->v[i];
-            q->at[i] = q->set.guess == guess_inertia    ? q->f.y[i]
-                       : q->set.guess == guess_previous ? q->x[i]
-                       : q->set.guess == guess_velocity ? flown
-                                                        : flown + share * h * h * g[i % 3];
-            if (q->f.held[i]) q->at[i] = q->x[i];
-        }
+/* The direction with contact: as it is where nothing touches along it, else that of A alone, constrained. */
+static pbd_status find_move(quasi_newton *q) {
+    long rounds;
+    PBD_TRY(find_direction(q));
+    if (q->touch.walls->count == 0) return pbd_ok();
+    if (q->pairs > 0) {
+        memcpy(q->trial, q->direction, q->dofs * sizeof *q->trial);
+        PBD_TRY(step_contact_move(&q->touch, q->start, q->at, q->trial, &rounds));
+        step_contact_forces(&q->touch, q->contact);
+        if (!q->touch.acts) return pbd_ok();
+        q->pairs = 0;
+        PBD_TRY(find_direction(q));
     }
-}
-
-static pbd_status minimise(quasi_newton *q, bool last) {
-    const bool shown = last && pbd_wants_iterates(q->recorder);
-    double value = step_function_value(&q->f, q->at);
-    if (!isfinite(value))
-        return pbd_error(PBD_DIVERGED, "the initial guess has no energy: set guess=previous, or reduce dt");
-    step_function_gradient(&q->f, q->at, q->gradient);
-    const double first = sqrt(dot(q->gradient, q->gradient, q->dofs));
-    q->pairs = 0;
-    if (shown) pbd_iterate(q->recorder, 0, q->at);
-    bool moving = true;
-    for (long k = 0; k < q->set.iterations; k++) {
-        if (moving) PBD_TRY(find_direction(q));
-        moving = moving && search_line(q, &value);
-        if (!moving && q->pairs > 0) { /* once more without what was learnt */
-            q->pairs = 0;
-            PBD_TRY(find_direction(q));
-            moving = search_line(q, &value);
-        }
-        if (!moving) break; /* as low as rounding allows */
-        keep_pair(q);
-        memcpy(q->at, q->trial, q->dofs * sizeof *q->at);
-        memcpy(q->gradient, q->next, q->dofs * sizeof *q->gradient);
-        if (shown) pbd_iterate(q->recorder, k + 1, q->at);
-        pbd_count(q->recorder, "descents", 1);
-    }
-    if (last && q->left) {
-        const double end = sqrt(dot(q->gradient, q->gradient, q->dofs));
-        *q->left = (pbd_residual){first, end, moving ? 0 : end};
-    }
+    PBD_TRY(step_contact_move(&q->touch, q->start, q->at, q->direction, &rounds));
+    step_contact_forces(&q->touch, q->contact);
+    pbd_count(q->position.run.recorder, "contact_rounds", (uint64_t)rounds);
     return pbd_ok();
 }
 
-static pbd_status step(void *state, double dt) {
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+static pbd_status keep_rows(const quasi_newton *q) {
+    for (size_t i = 0; i < q->dofs; i++) q->row[4 * (i / 3) + i % 3] = (real)q->at[i];
+    return pbd_upload(q->position.run.exec, q->position.p, q->row, 4 * q->position.particles * sizeof *q->row);
+}
+
+/* The guess is moved out of colliders as A weighs it. */
+static pbd_status leave_colliders(quasi_newton *q) {
+    long rounds;
+    memset(q->contact, 0, q->dofs * sizeof *q->contact);
+    memset(q->direction, 0, q->dofs * sizeof *q->direction);
+    PBD_TRY(step_contact_begin(&q->touch, q->position.run.time));
+    PBD_TRY(step_contact_move(&q->touch, q->start, q->at, q->direction, &rounds));
+    if (!q->touch.acts) return pbd_ok();
+    for (size_t i = 0; i < q->dofs; i++) q->at[i] += q->direction[i];
+    PBD_TRY(step_contact_begin(&q->touch, q->position.run.time));
+    return keep_rows(q);
+}
+
+static pbd_status begin(void *state, stepper *run) {
     quasi_newton *q = state;
-    const double h = dt / (double)q->set.substeps, kept = exp(-q->set.damping * h);
+    const size_t n = q->position.particles;
     bool factorised;
-    PBD_TRY(step_matrix_factorise(&q->matrix, h, &factorised));
-    pbd_count(q->recorder, "factorisations", factorised);
-    for (long k = 0; k < q->set.substeps; k++) {
-        step_function_begin(&q->f, h, q->x, q->v, q->gravity, q->forces);
-        start_from(q, h);
-        PBD_TRY(minimise(q, k + 1 == q->set.substeps));
-        memcpy(q->before, q->v, q->dofs * sizeof *q->v);
-        for (size_t i = 0; i < q->dofs; i++) {
-            q->v[i] = q->f.held[i] ? 0 : kept * (q->at[i] - q->x[i]) / h;
-            q->x[i] = q->at[i];
-        }
+    PBD_TRY(step_matrix_factorise(&q->matrix, run->dt, &factorised));
+    pbd_count(run->recorder, "factorisations", factorised);
+    PBD_TRY(position_guess(&q->position, run, q->guess, q->before, q->y));
+    q->f.dt = run->dt;
+    PBD_TRY(device_rows_read(run->exec, q->y, n, 4, 3, NULL, NULL, q->f.y));
+    PBD_TRY(device_rows_read(run->exec, q->position.x, n, 4, 3, NULL, NULL, q->start));
+    PBD_TRY(pbd_download(run->exec, q->row, q->position.p, 4 * n * sizeof *q->row));
+    for (size_t i = 0; i < q->dofs; i++) q->at[i] = (double)q->row[4 * (i / 3) + i % 3];
+    PBD_TRY(leave_colliders(q));
+    q->pairs = 0;
+    q->moving = true;
+    q->value = step_function_gradient(&q->f, q->at, q->gradient);
+    if (!isfinite(q->value))
+        return pbd_error(PBD_DIVERGED, "the initial guess has no energy: set guess=previous, or reduce dt");
+    return pbd_ok();
+}
+
+static pbd_status iterate(void *state, stepper *run) {
+    quasi_newton *q = state;
+    if (!q->moving) return pbd_ok();
+    PBD_TRY(find_move(q));
+    q->moving = search_line(q);
+    if (!q->moving && q->pairs > 0) { /* once more without what was learnt */
+        q->pairs = 0;
+        PBD_TRY(find_move(q));
+        q->moving = search_line(q);
     }
-    q->left = NULL;
-    pbd_count(q->recorder, "steps", 1);
+    if (!q->moving) return pbd_ok();
+    keep_pair(q);
+    memcpy(q->at, q->trial, q->dofs * sizeof *q->at);
+    memcpy(q->gradient, q->next, q->dofs * sizeof *q->gradient);
+    pbd_count(run->recorder, "descents", 1);
+    return keep_rows(q);
+}
+
+static pbd_status end(void *state, stepper *run) {
+    quasi_newton *q = state;
+    (void)run;
+    step_contact_end(&q->touch, q->start);
     return pbd_ok();
 }
 
-/* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
-
-static pbd_status read_field(const void *state, pbd_field field, double *out) {
+static pbd_status residual(void *state, stepper *run, step_residual *out) {
     const quasi_newton *q = state;
-    if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
-        return pbd_error(PBD_NOT_SUPPORTED, "quasi_newton has positions and velocities only");
-    memcpy(out, field == PBD_POSITIONS ? q->x : q->v, q->dofs * sizeof *out);
+    (void)run;
+    const double norm = sqrt(imbalance(q, q->gradient));
+    *out = (step_residual){norm, q->moving ? 0 : norm};
     return pbd_ok();
 }
 
-static void watch(void *state, pbd_residual *out) { ((quasi_newton *)state)->left = out; }
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-static size_t saved_of(const quasi_newton *q, device_array *row) {
-    const device_array rows[] = {HOST_ARRAY_SAVED(q->x, q->dofs), HOST_ARRAY_SAVED(q->v, q->dofs),
-                                 HOST_ARRAY_SAVED(q->before, q->dofs)};
-    return DEVICE_ROWS(row, rows);
+static pbd_status allocate(quasi_newton *q) {
+    const size_t n = q->dofs, window = (size_t)q->set.window;
+    double **wanted[] = {&q->start, &q->at, &q->trial, &q->gradient, &q->next, &q->contact, &q->direction};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) PBD_TRY_NEW(*wanted[i], n);
+    PBD_TRY_NEW(q->moved, window * n);
+    PBD_TRY_NEW(q->turned, window * n);
+    PBD_TRY_NEW(q->alpha, window);
+    PBD_TRY_NEW(q->row, 4 * q->position.particles);
+    return pbd_ok();
 }
 
-static pbd_status save(const void *state, void *blob, size_t *bytes) {
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_save(NULL, row, saved_of(state, row), blob, bytes);
-}
-
-static pbd_status load(void *state, const void *blob, size_t bytes) {
-    device_array row[DEVICE_MOST_ARRAYS];
-    return device_arrays_load(NULL, row, saved_of(state, row), "quasi_newton", blob, bytes);
+static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
+                         void **state) {
+    static const step_part own = {
+        .begin = begin, .iterate = iterate, .end = end, .residual = residual, .arrays = arrays_of};
+    quasi_newton *q = *state = calloc(1, sizeof *q);
+    if (!q) return pbd_no_memory();
+    q->set = quasi_newton_settings_read(values);
+    q->guess = guess_settings_read(values);
+    q->dofs = 3 * scene->particles.count;
+    q->position = (position_solver){
+        .name = "quasi_newton", .set = position_settings_read(values), .guesses = true, .touches = true};
+    PBD_TRY(position_create(&q->position, &own, scene, NULL, NULL, (contact_settings){0}, exec, recorder));
+    q->position.run.repeats = false;
+    PBD_TRY(step_function_create(scene, &q->f));
+    PBD_TRY(allocate(q));
+    double weight[PBD_MOST_MATERIALS];
+    for (size_t k = 0; k < q->f.materials; k++) {
+        const double E = q->f.of[k].E, nu = q->f.of[k].nu;
+        weight[k] = E / (1 + nu) + E * nu / ((1 + nu) * (1 - 2 * nu)); /* 2 mu + lambda */
+    }
+    PBD_TRY(step_matrix_create(scene, weight, &q->matrix));
+    PBD_TRY(step_contact_create(&q->touch, scene, &q->position.run.colliders, &q->matrix));
+    PBD_TRY(position_allocate(&q->position));
+    return position_guess_start(&q->position, q->before);
 }
 
 const pbd_method PBD_NAME(quasi_newton) = {
-    .bytes = sizeof(pbd_method),
     .name = "quasi_newton",
     .summary = "implicit Euler of tetrahedra by descent with a constant matrix and L-BFGS",
     .source = "Liu, Bouaziz and Kavan 2017",
     .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_TETS,
-    .takes = PBD_TAKES_START | PBD_TAKES_MATERIALS | PBD_TAKES_ELASTICITY,
+    .takes = PBD_TAKES_COLLIDERS | PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_MATERIALS | PBD_TAKES_ELASTICITY,
     .params = params,
     .create = create,
+    .destroy = destroy,
     .backends = PBD_CPU,
     .precisions = PBD_F64,
-    .step = step,
-    .read = read_field,
-    .save = save,
-    .load = load,
-    .destroy = destroy,
-    .residual = "2-norm of the gradient of the step's function over the free particles",
-    .watch = watch,
+    .residual = "2-norm of the gradient of the step's function less contact forces, over the free particles",
+    POSITION_CALLS,
 };

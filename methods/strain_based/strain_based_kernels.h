@@ -140,7 +140,7 @@ PBD_FN void store_strain_impulses(const strain_args *a, int corners, size_t firs
 
 /* ---- Residuals --------------------------------------------------------------------------------------------------- */
 
-enum { STRAIN_BLOCK = 256 };
+enum { STRAIN_BLOCK = 16 };
 
 typedef struct strain_sum_args {
     strain_args of;

@@ -134,7 +134,7 @@ PBD_BATCH_OF(flow_triangles, flow_args, first, count, (12 + 16) * sizeof(real) +
 
 /* ---- Idle constraints -------------------------------------------------------------------------------------------- */
 
-enum { IDLE_BLOCK = 256, IDLE_SUMS = 2 };
+enum { IDLE_BLOCK = 16, IDLE_SUMS = 2 };
 
 typedef struct idle_args {
     energy_args energy;

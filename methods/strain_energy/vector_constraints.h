@@ -200,10 +200,12 @@ PBD_FN void vector_pair_move(const vector_args *a, size_t first, int count, cons
     for (int k = 0; k < VECTOR_PAIR; k++) lambda[k] = element_entry(&a->view, a->multiplier, k, first, count);
     if (a->order == VECTOR_BOTH) {
         vector_both(a, e, size, share, lambda, total);
+    } else if (a->order == VECTOR_DH) {
+        vector_single(a, 0, &moving, size, share, &lambda[0], total);
+        vector_single(a, 1, &moving, size, share, &lambda[1], total);
     } else {
-        const int begin = a->order == VECTOR_DH ? 0 : 1;
-        vector_single(a, begin, &moving, size, share, &lambda[begin], total);
-        vector_single(a, 1 - begin, &moving, size, share, &lambda[1 - begin], total);
+        vector_single(a, 1, &moving, size, share, &lambda[1], total);
+        vector_single(a, 0, &moving, size, share, &lambda[0], total);
     }
     for (int k = 0; k < VECTOR_PAIR; k++)
         batch_store(a->multiplier + (size_t)k * a->view.stride, first, count, lambda[k]);
@@ -273,9 +275,11 @@ PBD_BATCH_OF(store_vector_rows, vector_row_args, first, count, (32 + 13 * VECTOR
     element_load(&of->view, 4, first, count, &e);
     const vmat3 f = element_deformation_gradient(&e, 4);
     const vreal size = batch_load(of->view.size, first, count);
-    for (int k = 0; k < (int)of->components; k++) lambda[k] = element_entry(&of->view, of->multiplier, k, first, count);
+    for (int k = 0; k < VECTOR_STRAINS; k++)
+        if (k < (int)of->components) lambda[k] = element_entry(&of->view, of->multiplier, k, first, count);
     if (of->components == VECTOR_STRAINS) vector_strain_residual(of, f, of->compliance / size, lambda, left);
-    for (int k = 0; k < (int)of->components; k++) {
+    for (int k = 0; k < VECTOR_STRAINS; k++) { /* a constant number of turns: arrays stay in a GPU's registers */
+        if (k >= (int)of->components) continue;
         if (of->components == VECTOR_PAIR) {
             const vector_part c = vector_part_of(of, k, f, size);
             element_gradients(&e, 4, c.p, gradient);
@@ -289,7 +293,7 @@ PBD_BATCH_OF(store_vector_rows, vector_row_args, first, count, (32 + 13 * VECTOR
     }
 }
 
-enum { VECTOR_BLOCK = 256 };
+enum { VECTOR_BLOCK = 16 };
 
 /* Sum of |C + alpha lambda|^2 over a block of tetrahedra. */
 PBD_ITEM(sum_vector_residuals, vector_args, block, VECTOR_BLOCK *(26 * sizeof(real) + 16), VECTOR_BLOCK * 200) {
@@ -303,10 +307,11 @@ PBD_ITEM(sum_vector_residuals, vector_args, block, VECTOR_BLOCK *(26 * sizeof(re
         element_load(&a->view, 4, first, count, &e);
         const vmat3 f = element_deformation_gradient(&e, 4);
         const vreal size = batch_load(a->view.size, first, count);
-        for (int k = 0; k < (int)a->components; k++)
-            lambda[k] = element_entry(&a->view, a->multiplier, k, first, count);
+        for (int k = 0; k < VECTOR_STRAINS; k++)
+            if (k < (int)a->components) lambda[k] = element_entry(&a->view, a->multiplier, k, first, count);
         if (a->components == VECTOR_STRAINS) vector_strain_residual(a, f, a->compliance / size, lambda, left);
-        for (int k = 0; k < (int)a->components; k++) {
+        for (int k = 0; k < VECTOR_STRAINS; k++) {
+            if (k >= (int)a->components) continue;
             if (a->components == VECTOR_PAIR) {
                 const vector_part c = vector_part_of(a, k, f, size);
                 left[k] = c.value + c.alpha * lambda[k];

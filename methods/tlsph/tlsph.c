@@ -242,7 +242,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->crossing = wave_crossing(scene);
     s->position = (position_solver){.name = "tlsph", .set = {1, set.substeps, set.dt, set.damping}, .guesses = true};
     PBD_TRY(make_material(s, scene, values));
-    PBD_TRY(particle_layout_make(scene, &shape, true, &s->layout));
+    PBD_TRY(particle_layout_make(scene, &shape, true, NULL, &s->layout));
     PBD_TRY(position_create(&s->position, &own, scene, s->layout.particle, s->layout.inverse,
                             contact_settings_read(values), exec, recorder));
     PBD_TRY(position_allocate(&s->position));
@@ -253,15 +253,31 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     return pbd_ok();
 }
 
+/* After the stress of the same positions. */
+static pbd_status read_control(const tlsph *s, const tlsph_args *args, double *out) {
+    const size_t n = s->layout.particles;
+    pbd_exec *exec = s->position.run.exec;
+    pbd_arena a PBD_ARENA;
+    double *energy = pbd_new(&a, double, n);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(PBD_RUN(exec, tlsph_control_energy, n, particle_layout_work(&s->layout, 0), args));
+    PBD_TRY(device_rows_read(exec, s->kick, n, 4, 1, NULL, NULL, energy));
+    *out = 0;
+    for (size_t i = 0; i < n; i++) *out += s->material.unit * energy[i];
+    return pbd_ok();
+}
+
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     enum { F = 4 * TLSPH_STRETCH };
     static const size_t stretch[] = {F, F + 4, F + 8, F + 1, F + 5, F + 9, F + 2, F + 6, F + 10}; /* to row by row */
     const tlsph *s = state;
     const stepper *run = &s->position.run;
-    if (field != PBD_DEFORMATION_GRADIENTS) return position_read(state, field, out);
+    const bool controlled = field == PBD_INTERNAL_ENERGY && s->pair && s->set.control == control_energy;
+    if (field != PBD_DEFORMATION_GRADIENTS && !controlled) return position_read(state, field, out);
     tlsph_args args = args_of(s, run);
     args.view.p = s->position.x;
     PBD_TRY(PBD_RUN(run->exec, tlsph_stress, s->layout.particles, particle_layout_work(&s->layout, 0), &args));
+    if (controlled) return read_control(s, &args, out);
     return device_rows_read(run->exec, s->state, s->layout.particles, 4 * TLSPH_ROWS, 9, stretch, s->layout.particle,
                             out);
 }

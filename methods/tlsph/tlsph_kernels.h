@@ -125,6 +125,28 @@ PBD_BATCH_OVER(tlsph_force, tlsph_args, first, count, 52 * sizeof(real) + 4, 60,
     batch_store_rows(a->free, own, 1, count, place);
 }
 
+/* Of `control` in its energy form: E_i/2 sum_j s_ij |eps_ij|^2 of each particle, in units of `unit`, as the first of a
+ * row of `kick`. Work: particles and their neighbours. */
+PBD_BATCH_OVER(tlsph_control_energy, tlsph_args, first, count, 18 * sizeof(real) + 4, 3, 11 * sizeof(real) + 4, 30) {
+    const particle_view *v = &a->view;
+    const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
+    const uint32_t end = v->slice[slice + 1], *own = v->own + first;
+    vreal x[4], other[4], young, twice = vreal_set(0);
+    const vmat3 stretch = tlsph_load(a, TLSPH_STRETCH, own, count, &young);
+    batch_load_rows(v->p, own, 1, count, x);
+    for (size_t row = v->slice[slice]; row < end; row++) {
+        const real *pair = a->pair + row * 4 * PARTICLE_SLICE + lane;
+        const vvec3 rest = vvec3_make(batch_load(pair, 0, PBD_BATCH), batch_load(pair, PARTICLE_SLICE, PBD_BATCH),
+                                      batch_load(pair, 2 * PARTICLE_SLICE, PBD_BATCH));
+        batch_load_rows(v->p, v->neighbour + row * PARTICLE_SLICE + lane, 1, count, other);
+        const vvec3 eps =
+            vvec3_sub(vmat3_apply(stretch, rest), vvec3_make(other[0] - x[0], other[1] - x[1], other[2] - x[2]));
+        twice += batch_load(pair, 3 * PARTICLE_SLICE, PBD_BATCH) * vvec3_dot(eps, eps);
+    }
+    const vreal none = vreal_set(0), energy[4] = {(real)0.5 * young * twice, none, none, none};
+    batch_store_rows(a->kick, own, 1, count, energy);
+}
+
 typedef struct tlsph_finish_args {
     const real *p, *free, *kick;
     real *v;

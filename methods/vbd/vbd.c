@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "harness/exec/arena.h"
+#include "methods/physics/device/phase.h"
 #include "methods/physics/matter/energy_material.h"
 #include "methods/physics/parts/acceleration.h"
 #include "methods/physics/parts/position_solver.h"
@@ -42,6 +43,7 @@ typedef struct vbd {
     uint32_t *own, *tet_count, *near_count, *tet_row, *near_row, *corner, *neighbour;
     real *spring, *stiffness, *lifts, *shape, *volume, *mu, *lambda;
     real *y, *before, *out;
+    real *soft; /* vbd_args.soft */
 } vbd;
 
 static size_t arrays_of(const void *state, device_array *row) {
@@ -64,7 +66,8 @@ static size_t arrays_of(const void *state, device_array *row) {
                                  DEVICE_ARRAY(s->lambda, strained && several ? tets : 0),
                                  DEVICE_ARRAY(s->y, n),
                                  DEVICE_SAVED(s->before, n),
-                                 DEVICE_ARRAY(s->out, 2 * s->places)};
+                                 DEVICE_ARRAY(s->out, 2 * s->places),
+                                 DEVICE_ARRAY(s->soft, s->position.run.colliders.count > 0 ? n : 0)};
     const size_t count = DEVICE_ROWS(row, rows);
     return count + acceleration_arrays(&s->faster, row + count);
 }
@@ -102,6 +105,7 @@ static vbd_args args_of(const vbd *s) {
                       .y = s->y,
                       .x = s->position.x,
                       .out = s->out,
+                      .soft = s->soft,
                       .places = s->places,
                       .law = s->law,
                       .lift = (real)s->lift,
@@ -134,6 +138,21 @@ static void shuffle(int *order, int count, uint64_t seed) {
     }
 }
 
+/* Of a colour that has moved. */
+static pbd_status touch(const vbd *s, size_t first, size_t count) {
+    const collider_poses *walls = &s->position.run.colliders;
+    if (walls->count == 0) return pbd_ok();
+    const vbd_touch_args args = {.own = s->own + first,
+                                 .collider = walls->device,
+                                 .colliders = (int)walls->count,
+                                 .radius = s->position.contact.radius,
+                                 .x = s->position.x,
+                                 .soft = s->soft,
+                                 .p = s->position.p};
+    return PBD_PHASE(s->position.run.recorder, collider_poses_phase(walls, "contact"),
+                     PBD_RUN(s->position.run.exec, vbd_touch, count, &args));
+}
+
 static pbd_status move_vertices(vbd *s, stepper *run) {
     vbd_args args = args_of(s);
     const bool back = s->set.order == order_reversed || (s->set.order == order_symmetric && run->done % 2 == 1);
@@ -144,6 +163,7 @@ static pbd_status move_vertices(vbd *s, stepper *run) {
         args.first = s->colour_first[c];
         args.count = s->colour_count[c];
         PBD_TRY(PBD_RUN(run->exec, vbd_move, args.count, work_of(s, args.count), &args));
+        PBD_TRY(touch(s, args.first, args.count));
     }
     pbd_count(run->recorder, "vertex_solves", s->vertices);
     pbd_count(run->recorder, "element_evaluations", s->tets);
@@ -314,6 +334,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     PBD_TRY(surface_load_of_tets(scene, &a, &loaded));
     PBD_TRY(position_create(&s->position, &own, &loaded, NULL, NULL, contact_settings_read(values), exec, recorder));
     PBD_TRY(acceleration_check(faster, scene->colliders.count > 0 || s->position.contact.pairs));
+    collider_sums_leave_out(&s->position.run.colliders);
     s->position.run.repeats = faster.acceleration == acceleration_none && s->set.order != order_shuffled;
     PBD_TRY(make_tables(s, scene, &a, &tables));
     PBD_TRY(position_allocate(&s->position));

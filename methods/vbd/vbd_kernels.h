@@ -15,6 +15,7 @@
 #include "methods/physics/device/particle_kernels.h"
 #include "methods/physics/matter/block3.h"
 #include "methods/physics/space/particle_slice.h"
+#include "methods/physics/surface/collider_pose.h"
 
 enum { VBD_LANES = PARTICLE_SLICE, VBD_SUMS = 10, VBD_TRIES = 8 };
 
@@ -40,6 +41,7 @@ typedef struct vbd_args {
     real *p;           /* rows of 4: positions; inverse mass */
     const real *y, *x; /* rows of 4: minimum of the inertia, and m/dt^2; positions at the start of the step */
     real *out;         /* by place: an energy, or the square of a force and at [places] of its rounding */
+    real *soft;        /* rows of 4: where a vertex that touches a collider moves before it is pushed out; NULL: none */
     size_t places;
     size_t first, count; /* of the colour: place, vertices */
     hyperelastic law;
@@ -172,7 +174,7 @@ typedef struct vbd_strained {
     vmat3 f;
     vvec3 gradient;
     vhyperelastic law;
-    vreal volume;
+    vreal volume, free; /* free: its corners that are not held */
 } vbd_strained;
 
 PBD_FN vbd_strained vbd_strain(const vbd_args *a, size_t at, int count, vvec3 x) {
@@ -180,8 +182,11 @@ PBD_FN vbd_strained vbd_strain(const vbd_args *a, size_t at, int count, vvec3 x)
     vbd_strained out;
     vvec3 gradient[3], sum = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
     out.f = vmat3_make(sum, sum, sum);
+    out.free = vreal_set(1);
     for (int c = 0; c < 3; c++) {
-        vvec3 edge = vvec3_sub(vbd_load(a->p, m->corner + (size_t)c * m->stride + at, count).at, x);
+        const vbd_point corner = vbd_load(a->p, m->corner + (size_t)c * m->stride + at, count);
+        vvec3 edge = vvec3_sub(corner.at, x);
+        out.free += vreal_where(corner.w > 0, vreal_set(1), vreal_set(0));
         const real *shape = m->shape + (size_t)(3 * c) * m->stride + at;
         gradient[c] = vvec3_make(batch_load(shape, 0, count), batch_load(shape + m->stride, 0, count),
                                  batch_load(shape + 2 * m->stride, 0, count));
@@ -287,14 +292,14 @@ PBD_FN vbd_block vbd_any_law(const vbd_args *a, size_t place, int count, vvec3 x
     return out;
 }
 
-/* Elastic energy of the tetrahedra of a vertex. */
-PBD_FN vreal vbd_energy(const vbd_args *a, size_t place, int count, vvec3 x) {
+/* Elastic energy of the tetrahedra of a vertex; `shared`: its share, which is that of every free corner. */
+PBD_FN vreal vbd_energy(const vbd_args *a, size_t place, int count, vvec3 x, int shared) {
     const size_t lane = place % VBD_LANES;
     vreal energy = vreal_set(0);
     vbd_rows rows = vbd_rows_of(a->mesh.tet_row, a->mesh.tets, place);
     for (size_t row = rows.begin; row < rows.end; row += PBD_LANES) {
         const vbd_strained e = vbd_strain(a, VBD_LANES * row + lane, count, x);
-        energy += e.volume * vstress(e.law, e.f).psi;
+        energy += (shared ? e.volume / e.free : e.volume) * vstress(e.law, e.f).psi;
     }
     vbd_sum(&energy, 1);
     return energy;
@@ -351,11 +356,19 @@ PBD_FN vreal vbd_search(const vbd_args *a, size_t place, int count, const vbd_ve
     const vreal limit = before + a->slack * vreal_abs(before) + 4 * (real)REAL_EPSILON * a->extent * pull;
     for (int attempt = 0; attempt < VBD_TRIES && vmask_any(found < 1); attempt++) {
         vvec3 x = vvec3_add(v->x.at, vvec3_scale(fraction, step));
-        vreal energy = vbd_energy(a, place, count, x) + vbd_inertia(v, x);
+        vreal energy = vbd_energy(a, place, count, x, 0) + vbd_inertia(v, x);
         found = vreal_where(energy <= limit, one, found);
         fraction = vreal_where(found < 1, fraction * (real)0.5, fraction);
     }
     return vreal_where(before == before, vreal_where(found < 1, zero, fraction), before);
+}
+
+/* The largest sum of absolute values in a row: no eigenvalue is above it. */
+PBD_FN vreal vbd_bound(const vreal k[6]) {
+    const vreal x = vreal_abs(k[0]) + vreal_abs(k[5]) + vreal_abs(k[4]);
+    const vreal y = vreal_abs(k[5]) + vreal_abs(k[1]) + vreal_abs(k[3]);
+    const vreal z = vreal_abs(k[4]) + vreal_abs(k[3]) + vreal_abs(k[2]);
+    return vreal_max(x, vreal_max(y, z));
 }
 
 PBD_FN void vbd_move_at(const vbd_args *a, size_t place, int count) {
@@ -371,6 +384,10 @@ PBD_FN void vbd_move_at(const vbd_args *a, size_t place, int count) {
     vvec3 x = vvec3_add(v.x.at, step);
     vreal row[4] = {x.x, x.y, x.z, v.x.w};
     batch_store_rows(a->p, a->mesh.own + place, 1, count, row);
+    if (!a->soft) return;
+    x = vvec3_add(v.x.at, vvec3_scale(1 / vbd_bound(b.k), b.force));
+    row[0] = x.x, row[1] = x.y, row[2] = x.z;
+    batch_store_rows(a->soft, a->mesh.own + place, 1, count, row);
 }
 
 /* The residual, and its rounding by that of positions. */
@@ -383,10 +400,10 @@ PBD_FN void vbd_measure_at(const vbd_args *a, size_t place, int count) {
     batch_store(a->out + a->places, place, count, rounding * rounding);
 }
 
-/* The vertex's part of G: its inertia, and a quarter of the energy of its tetrahedra. */
+/* The vertex's part of G: its inertia, and its share of the energy of its tetrahedra. */
 PBD_FN void vbd_energy_at(const vbd_args *a, size_t place, int count) {
     vbd_vertex v = vbd_vertex_at(a, place, count);
-    vreal energy = (real)0.25 * vbd_energy(a, place, count, v.x.at) + vbd_inertia(&v, v.x.at);
+    vreal energy = vbd_energy(a, place, count, v.x.at, 1) + vbd_inertia(&v, v.x.at);
     if (PBD_LANE != 0) return;
     batch_store(a->out, place, count, energy);
 }
@@ -404,6 +421,38 @@ PBD_TILE_OVER(vbd_move, vbd_args, i, 12 * sizeof(real) + 8, 70, sizeof(real) + 1
 PBD_TILE_OVER(vbd_measure, vbd_args, i, 10 * sizeof(real) + 8, 70, sizeof(real) + 12, 50) { VBD_DO(vbd_measure_at); }
 PBD_TILE_OVER(vbd_sum_energy, vbd_args, i, 9 * sizeof(real) + 8, 10, 10 * sizeof(real) + 12, 120) {
     VBD_DO(vbd_energy_at);
+}
+
+/* ---- Colliders --------------------------------------------------------------------------------------------------- */
+
+typedef struct vbd_touch_args {
+    const uint32_t *own; /* of the colour: numbers of its vertices */
+    const collider_pose *collider;
+    int colliders;
+    const real *radius; /* by vertex; NULL: points */
+    const real *x, *soft;
+    real *p;
+} vbd_touch_args;
+
+/* To push a vertex out of a collider after its step is no minimum under the constraint: its block is no multiple of I,
+ * and what the push leaves out acts along the surface, as a force that does not exist. A vertex that touches therefore
+ * moves by its force over a bound of its block instead, for which the push is the projection: at rest, the force is the
+ * one that contact balances. */
+PBD_ITEM(vbd_touch, vbd_touch_args, i, 12 * sizeof(real) + 4, 30) {
+    const size_t vertex = a->own[i];
+    real *row = a->p + 4 * vertex;
+    const real *soft = a->soft + 4 * vertex, *x = a->x + 4 * vertex;
+    const collider_contact of = {.row = vertex,
+                                 .inverse_mass = row[3],
+                                 .radius = a->radius ? a->radius[vertex] : 0,
+                                 .start = vec3_make(x[0], x[1], x[2])};
+    vec3 p = vec3_make(row[0], row[1], row[2]);
+    if (!(row[3] > 0) || !collider_push_all(a->collider, a->colliders, &of, &p)) return;
+    p = vec3_make(soft[0], soft[1], soft[2]);
+    collider_push_all(a->collider, a->colliders, &of, &p);
+    row[0] = p.x;
+    row[1] = p.y;
+    row[2] = p.z;
 }
 
 #endif

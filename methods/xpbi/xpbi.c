@@ -13,20 +13,23 @@
 #include "methods/physics/matter/flow_material.h"
 #include "methods/physics/matter/wave.h"
 
-static const pbd_param params[] = {PBD_ROWS(XPBI_PARAMS) PBD_ROWS(XPBI_SEPARATION_PARAMS)
-                                       PBD_ROWS(XPBI_HOURGLASS_PARAMS) PBD_ROWS(XPBI_FLUID_PARAMS){0}};
+static const pbd_param params[] = {PBD_ROWS(XPBI_PARAMS) PBD_ROWS(XPBI_SEPARATION_PARAMS) PBD_ROWS(
+    XPBI_HOURGLASS_PARAMS) PBD_ROWS(XPBI_FLUID_PARAMS) PBD_ROWS(ACCELERATION_PARAMS){0}};
 
-static bool is_penalty(const xpbi *s) { return s->hourglass.hourglass_form == hourglass_form_penalty; }
+bool xpbi_is_penalty(const xpbi *s) {
+    return s->hourglass.hourglass_control > 0 && s->hourglass.hourglass_form == hourglass_form_penalty;
+}
 
 /* In the order of an iteration. */
 static void add_parts(xpbi *s, const pbd_scene *scene) {
     stepper_add(&s->run, &xpbi_inelastic_part, s);
     if (s->hourglass.hourglass_control > 0)
-        stepper_add(&s->run, is_penalty(s) ? &xpbi_penalty_part : &xpbi_hourglass_part, s);
+        stepper_add(&s->run, xpbi_is_penalty(s) ? &xpbi_penalty_part : &xpbi_hourglass_part, s);
     if (pbd_holds(scene, PBD_FLUID)) stepper_add(&s->run, &fluid_part, &s->fluid);
     if (s->separation.position_correction != position_correction_off) stepper_add(&s->run, &xpbi_separation_part, s);
     if (s->run.colliders.count > 0) stepper_add(&s->run, &xpbi_walls_part, s);
     if (pbd_holds(scene, PBD_CLOTH)) stepper_add(&s->run, &xpbi_cloth_part, &s->cloth);
+    if (s->faster.set.acceleration != acceleration_none) stepper_add(&s->run, &xpbi_acceleration_part, s);
 }
 
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
@@ -54,7 +57,7 @@ static pbd_status check_rest(const xpbi *s, const pbd_scene *scene) {
         return pbd_error(PBD_BAD_INPUT,
                          "kernel=rest with gradient_correction=off: plain gradients of the shape at rest strain a body "
                          "that turns; set kernel=current, or gradient_correction=on");
-    if (s->hourglass.hourglass_control > 0 && is_penalty(s))
+    if (xpbi_is_penalty(s))
         return pbd_error(PBD_BAD_INPUT,
                          "kernel=rest has its zero-energy motions in positions: hourglass_form=penalty, "
                          "on velocities, needs kernel=current");
@@ -106,6 +109,8 @@ static pbd_status check(const xpbi *s, const pbd_scene *scene) {
     if (s->set.constraint == constraint_pair && m->nu < 0)
         return pbd_error(PBD_BAD_INPUT, "constraint=pair needs nu >= 0, not %g: its second energy would be negative",
                          m->nu);
+    if (s->poured && s->cloth.cloth)
+        return pbd_error(PBD_NOT_SUPPORTED, "xpbi: held particles that move and are let go, together with cloth");
     if (s->separation.position_correction == position_correction_shift && s->set.deformation != deformation_same)
         return pbd_error(PBD_BAD_INPUT, "position_correction=shift moves x differently already: use deformation=same");
     return pbd_ok();
@@ -133,8 +138,10 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->gap = fmin((1 - s->separation.correction_gap) * s->radius, s->spacing);
     s->fastest = INFINITY;
     s->form = forms[s->set.constraint];
-    s->loaded = scene->loads.forces || scene->contact.radius;
+    s->forced = scene->loads.forces;
+    s->loaded = s->forced || scene->contact.radius;
     s->free = scene->particles.fixed == 0;
+    s->poured = scene->pour.until != NULL;
     s->duration = scene->duration;
     s->forces_end = scene->loads.forces ? scene->loads.forces_end : 0;
     memcpy(s->gravity, scene->loads.gravity, sizeof s->gravity);
@@ -154,7 +161,7 @@ static void order_rows(const xpbi *s, const pbd_scene *scene, uint32_t *id) {
     for (size_t i = 0; i < XPBI_LANES; i++) id[s->particles + i] = (uint32_t)(s->particles + i);
 }
 
-/* Rows of x, v, body, load on the host. v: the displacements of the start from rest. */
+/* Rows of x, v, body on the host, and by index in the scene of load. v: the displacements of the start from rest. */
 static void fill_rows(const xpbi *s, const pbd_scene *scene, const uint32_t *id, const bool *held, real *x, real *v,
                       real *body, real *load) {
     for (size_t k = 0; k < s->particles + XPBI_LANES; k++) {
@@ -167,37 +174,34 @@ static void fill_rows(const xpbi *s, const pbd_scene *scene, const uint32_t *id,
                                       : 0);
             body[12 * k + 5 * d] = 1;
             if (load && real_one && scene->loads.forces)
-                load[4 * k + d] = (real)(scene->loads.forces[3 * i + d] / scene->particles.masses[i]);
+                load[4 * i + d] = (real)(scene->loads.forces[3 * i + d] / scene->particles.masses[i]);
         }
         x[4 * k + 3] = body[12 * k + 3] = (real)(real_one ? volume_of(scene, i) : 0);
         v[4 * k + 3] = (real)(real_one && !held[i] ? 1 / scene->particles.masses[i] : 0);
         body[12 * k + 7] = 1;
         body[12 * k + 11] = (real)flow_first_state(&s->material);
-        if (load && real_one && scene->contact.radius) load[4 * k + 3] = (real)scene->contact.radius[i];
+        if (load && real_one && scene->contact.radius) load[4 * i + 3] = (real)scene->contact.radius[i];
     }
 }
 
-static pbd_status upload_particles(xpbi *s, const real *rows, const uint32_t *id, const xpbi_particles *p) {
-    const size_t n = s->particles + XPBI_LANES, row = 4 * n * sizeof(real);
-    PBD_TRY(pbd_upload(s->run.exec, p->x, rows, row));
-    PBD_TRY(pbd_upload(s->run.exec, p->v, rows + 4 * n, row));
-    PBD_TRY(pbd_upload(s->run.exec, p->body, rows + 8 * n, 3 * row));
-    if (p->load) PBD_TRY(pbd_upload(s->run.exec, p->load, rows + 20 * n, row));
-    return pbd_upload(s->run.exec, p->id, id, n * sizeof *id);
-}
-
 static pbd_status place_particles(xpbi *s, const pbd_scene *scene) {
-    const size_t n = s->particles + XPBI_LANES;
+    const size_t n = s->particles + XPBI_LANES, row = 4 * n * sizeof(real);
+    pbd_exec *exec = s->run.exec;
     pbd_arena a PBD_ARENA;
     real *rows = pbd_new(&a, real, 24 * n);
-    uint32_t *id = pbd_new(&a, uint32_t, n);
+    uint32_t *id = pbd_new(&a, uint32_t, n), *same = pbd_new(&a, uint32_t, n);
     bool *held = pbd_new(&a, bool, n);
     PBD_TRY(pbd_arena_check(&a));
     for (size_t k = 0; k < scene->particles.fixed; k++) held[scene->particles.fixed_particle[k]] = true;
     order_rows(s, scene, id);
     fill_rows(s, scene, id, held, rows, rows + 4 * n, rows + 8 * n, s->loaded ? rows + 20 * n : NULL);
-    PBD_TRY(upload_particles(s, rows, id, &s->now));
-    return upload_particles(s, rows, id, &s->other);
+    for (size_t i = 0; i < n; i++) same[i] = (uint32_t)i;
+    PBD_TRY(pbd_upload(exec, s->now.x, rows, row));
+    PBD_TRY(pbd_upload(exec, s->now.v, rows + 4 * n, row));
+    PBD_TRY(pbd_upload(exec, s->now.body, rows + 8 * n, 3 * row));
+    if (s->loaded) PBD_TRY(pbd_upload(exec, s->now.load, rows + 20 * n, row));
+    PBD_TRY(pbd_upload(exec, s->was, same, n * sizeof *same));
+    return pbd_upload(exec, s->now.id, id, n * sizeof *id);
 }
 
 static pbd_status create_fluid(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
@@ -221,8 +225,9 @@ static pbd_status create_layout(xpbi *s) {
         xpbi_layout_create(&s->layout, s->run.exec, s->continuum, 2 * s->radius, s->set.colours == colours_27 ? 3 : 2));
     xpbi_slices *slices = &s->layout.slices;
     slices->entries = s->form == XPBI_STRESS ? XPBI_STRESS_ENTRIES : XPBI_ENTRIES;
+    slices->support = (real)(2 * s->radius);
     s->layout.padding = s->particles;
-    if (!(s->hourglass.hourglass_control > 0) || is_penalty(s)) return pbd_ok();
+    if (!xpbi_has_springs(s)) return pbd_ok();
     slices->hourglass = slices->entries;
     slices->entries += HOURGLASS_ENTRIES;
     return pbd_ok();
@@ -232,13 +237,15 @@ static pbd_status create_layout(xpbi *s) {
 static pbd_status create_particles(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
     read_values(s, scene, values);
     PBD_TRY(check(s, scene));
+    PBD_TRY(xpbi_acceleration_check(s, scene));
     PBD_TRY(create_layout(s));
     PBD_TRY(xpbi_allocate_particles(s));
     PBD_TRY(place_particles(s, scene));
     PBD_TRY(create_fluid(s, scene, values));
     pbd_count(s->run.recorder, "particles", s->particles);
     pbd_count(s->run.recorder, "constraints_total", s->continuum * (s->form == XPBI_SHEAR ? 2 : 1));
-    return xpbi_start(s, scene);
+    PBD_TRY(xpbi_start(s, scene));
+    return xpbi_acceleration_allocate(s);
 }
 
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
@@ -248,6 +255,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     *state = s;
     s->hourglass = xpbi_hourglass_settings_read(values);
     s->separation = xpbi_separation_settings_read(values);
+    s->faster.set = acceleration_settings_read(values);
     PBD_TRY(stepper_create(&s->run, scene, exec, recorder));
     add_parts(s, scene);
     if (!pbd_holds(scene, PBD_CLOTH)) return create_particles(s, scene, values);
@@ -298,7 +306,7 @@ static pbd_status read_colliders(const xpbi *s, double out[COLLIDER_SUMS]) {
 
 static pbd_status read_plastic(const xpbi *s, double *out) {
     *out = 0;
-    PBD_TRY(device_blocks_take(s->run.exec, s->plastic, s->particles, 1, 0, out));
+    PBD_TRY(device_rows_total(s->run.exec, s->plastic, s->particles, 1, 0, out));
     *out *= s->unit;
     return pbd_ok();
 }
@@ -307,6 +315,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const xpbi *s = state;
     if (field == PBD_COLLIDER_SUMS) return read_colliders(s, out);
     if (field == PBD_PLASTIC_DISSIPATION && s->plastic) return read_plastic(s, out);
+    if (field == PBD_INTERNAL_ENERGY && xpbi_has_springs(s)) return xpbi_springs_energy(s, out);
     if (!s->cloth.cloth) return read_particles(s, field, out);
     pbd_arena a PBD_ARENA;
     double *rest = pbd_new(&a, double, 9 * s->particles);
@@ -334,7 +343,7 @@ const pbd_method PBD_NAME(xpbi) = {
     .source = "yu2024 Algorithm 1, Eqs. 6, 9 to 22 (corrections Y-1 to Y-5)",
     .needs = PBD_NEEDS_PARTICLES | PBD_NEEDS_SAMPLES,
     .takes = PBD_TAKES_START | PBD_TAKES_FORCES_END | PBD_TAKES_COLLIDERS | PBD_TAKES_FLOW | PBD_TAKES_FLUID |
-             PBD_TAKES_CLOTH | PBD_TAKES_ELASTICITY,
+             PBD_TAKES_CLOTH | PBD_TAKES_ELASTICITY | PBD_TAKES_POUR,
     .params = params,
     .create = create,
     .backends = PBD_CPU | PBD_EMU | PBD_CUDA,

@@ -7,20 +7,23 @@
  *     separation  position correction
  *     walls       colliders
  *     cloth       cloth and its contact with particles
+ *     acceleration  of the iteration, where it is asked for
  *
  * Particles are sorted by cells in each step; all parts except cloth work on the rows `now`. */
 #ifndef PBD_XPBI_H
 #define PBD_XPBI_H
 
 #include "methods/params.h"
+#include "methods/physics/parts/acceleration.h"
 #include "methods/physics/parts/fluid.h"
 #include "methods/physics/parts/stepper.h"
 #include "methods/xpbi/xpbi_cloth.h"
 #include "methods/xpbi/xpbi_layout.h"
 
-PBD_PRECISE(xpbi_allocate_particles, xpbi_start, xpbi_watch_residual, xpbi_blocks_of, xpbi_slots_of,
-            xpbi_find_rest_density, xpbi_collide_rows, xpbi_inelastic_part, xpbi_hourglass_part, xpbi_penalty_part,
-            xpbi_separation_part, xpbi_walls_part)
+PBD_PRECISE(xpbi_is_penalty, xpbi_allocate_particles, xpbi_start, xpbi_watch_residual, xpbi_blocks_of, xpbi_slots_of,
+            xpbi_find_rest_density, xpbi_has_springs, xpbi_make_springs, xpbi_springs_energy, xpbi_collide_rows,
+            xpbi_acceleration_check, xpbi_acceleration_allocate, xpbi_inelastic_part, xpbi_hourglass_part,
+            xpbi_penalty_part, xpbi_separation_part, xpbi_walls_part, xpbi_acceleration_part)
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
@@ -100,32 +103,44 @@ typedef struct xpbi {
     double rest_density;                                   /* V^0 sum W: its maximum at rest */
     double duration, forces_end;                           /* s */
     int form;                                              /* XPBI_ENERGY, XPBI_SHEAR (constraint=pair), XPBI_STRESS */
-    bool loaded;                                           /* there are loads or radii: now.load */
+    bool loaded, forced;                                   /* there are forces or radii: now.load; forces */
     bool free;                                             /* no particle is fixed: total momentum is defined */
+    bool poured;                                           /* what is fixed moves and is let go (pbd_pour) */
     double fastest;                                        /* m/s, at the end of the last step; initially unbounded */
     double deficient, idle, alone, looked, momentum_error; /* over all steps */
     struct { /* residuals of the running step, relative to that before the first iteration */
         bool asked, recorded;
         double first, last;
         double spent, since; /* s: in iterations; start of the running one */
-        double momentum[XPBI_MOMENTA];
     } residual;
     /* Device. */
     xpbi_layout layout;
-    xpbi_particles now, other; /* other: target of a sort; other.v also holds corrections and smoothed velocities */
+    xpbi_particles now;
+    /* Rows of 4: the grid's sorted positions during a search; then the target of a sort of now.v; impulses; smoothed
+     * velocities. */
+    real *spare;
+    real *stray;        /* target of a sort of now.stray */
+    uint32_t *id, *was; /* target of a sort of now.id; by row: the row before the sort, of other matter the same */
+    bool shuffled;      /* now.body is in the order before the sort */
+    real *gradient;     /* hourglass_form=penalty (xpbi_penalty_kernels.h); otherwise NULL */
     real *rest;    /* kernel=rest: rows of positions at rest and V^0, in the order of `now`; NULL: kernel=current */
+    real *until;   /* of xpbi_let_go; NULL: no held particle moves */
     real *plastic; /* by scene index, in units of `unit` m^3: dissipated by the flow rule; NULL: elastic */
+    real *push;    /* solver=jacobi (xpbi_jacobi_kernels.h); otherwise NULL */
     real *block;
     uint32_t *note;
     real *clearance; /* by particle: clearance to colliders, m; NULL: no colliders */
     real *squares;   /* h^2 by slot */
     size_t squares_room;
+    acceleration faster;
+    real *packed; /* acceleration: the multipliers of all slots */
 } xpbi;
 
 /* Their `self` is the xpbi. */
 extern const step_part xpbi_inelastic_part, xpbi_hourglass_part, xpbi_penalty_part, xpbi_separation_part,
-    xpbi_walls_part;
+    xpbi_walls_part, xpbi_acceleration_part;
 
+bool xpbi_is_penalty(const xpbi *s);
 size_t xpbi_blocks_of(size_t count);
 size_t xpbi_slots_of(const xpbi *s);
 
@@ -134,8 +149,16 @@ pbd_status xpbi_allocate_particles(xpbi *s);
 pbd_status xpbi_watch_residual(void *self, stepper *run, bool *stop);
 /* Moves particles to the scene's start and sets velocities; F is the gradient of the displacement from rest. */
 pbd_status xpbi_start(xpbi *s, const pbd_scene *scene);
+/* Springs of hourglass control: makes those of the gradients at hand; their energy between steps, J. */
+bool xpbi_has_springs(const xpbi *s);
+pbd_status xpbi_make_springs(const xpbi *s, const stepper *run);
+pbd_status xpbi_springs_energy(const xpbi *s, double *out);
 /* Applies colliders to the velocities v. */
 pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v, collider_sums sums);
+/* PBD_NOT_SUPPORTED: acceleration of what it does not join. */
+pbd_status xpbi_acceleration_check(const xpbi *s, const pbd_scene *scene);
+/* After xpbi_start. */
+pbd_status xpbi_acceleration_allocate(xpbi *s);
 /* Sets rest_density. */
 pbd_status xpbi_find_rest_density(xpbi *s);
 

@@ -70,7 +70,9 @@ static pbd_status record(void *self, stepper *run) {
 }
 
 static size_t arrays_of(const void *self, device_array *row) {
-    return stepper_arrays(((const xpbi_cloth *)self)->run, row);
+    const xpbi_cloth *c = self;
+    const size_t count = stepper_arrays(c->run, row);
+    return count + cloth_contact_arrays(c->contact, row + count);
 }
 
 static void free_cloth(void *self) {

@@ -1,7 +1,9 @@
 /* The constraints of XPBI (yu2024), one per particle, over slices of particles (xpbi_layout_kernels.h).
  *
- * With a_b = V_b L_p grad W_b the velocity gradient at p is sum_b (v_b - v_p) a_b^T, and F = B F^n with B = I + dt grad
- * v. Quantities are scaled by u, a power of two near E, to be representable in f32 for any E, mass and dt:
+ * With a_b = L_p t_b, t_b = V_b grad W_b, the velocity gradient at p is (sum_b (v_b - v_p) t_b^T) L_p^T, and F = B F^n
+ * with B = I + dt grad v. The t_b are computed from positions where they are needed: stored, they would be two fifths
+ * of a particle's memory. Quantities are scaled by u, a power of two near E, to be representable in f32 for any E, mass
+ * and dt:
  *
  *     C = sqrt(2 psi/u),   G = tau B^-T/u (= C dC/dB),   S = u V0 dt^2 (sum_b w_b a_b a_b^T + w_p s s^T),   s = sum a_b
  *     h = C + l,   l = alpha~ lambda/sqrt u,   Q = tr(G S G^T)
@@ -27,11 +29,15 @@ enum {
     XPBI_IMPULSE = 18,      /* u V0 dt */
     XPBI_STATE = 19,        /* state of the flow rule at t^n */
     XPBI_MULTIPLIER = 20,   /* 2: l; l of the second constraint of a pair */
-    XPBI_ENTRIES = 22,      /* of scalar constraints; constraint=stress has more: */
-    XPBI_TENSOR = 22,       /* 9: columns of the impulse tensor A */
-    XPBI_FRAME = 31,        /* 9: columns are the eigenvectors of S */
-    XPBI_FRAME_WEIGHT = 40, /* 3: its eigenvalues */
-    XPBI_STRESS_ENTRIES = 43
+    XPBI_MAP = 22,          /* 9: columns of T with a_b = T t_b: L, or F^-T L with kernel=rest */
+    XPBI_SWEPT = 31,        /* sweeps read those before; the end of a step also: */
+    XPBI_REST_SIZE = 31,    /* V^0 */
+    XPBI_GROWTH = 32,       /* J at t^n */
+    XPBI_ENTRIES = 33,      /* of scalar constraints; constraint=stress has more: */
+    XPBI_TENSOR = 33,       /* 9: columns of the impulse tensor A */
+    XPBI_FRAME = 42,        /* 9: columns are the eigenvectors of S */
+    XPBI_FRAME_WEIGHT = 51, /* 3: its eigenvalues */
+    XPBI_STRESS_ENTRIES = 54
 };
 
 typedef struct xpbi_slices {
@@ -41,11 +47,13 @@ typedef struct xpbi_slices {
     const uint32_t *length;    /* by slot: neighbours, or XPBI_ABSENT */
     const uint32_t *near;      /* by slot: the number of neighbours, first in the list, that may touch */
     const uint32_t *neighbour; /* rows x XPBI_LANES */
-    real *gradient;            /* rows x 3 x XPBI_LANES: a_b, 1/m */
-    real *smoothing;           /* rows x XPBI_LANES: weight in XSPH */
+    const real *x;             /* rows by particle: positions, m, and volumes, m^3, of the kernels, which do not change
+                                  during the iterations */
+    real *smoothing;           /* rows x XPBI_LANES: weight in XSPH; NULL: not kept (xpbi_smoothing_weight) */
     real *entry;               /* slices x entries x XPBI_LANES */
     size_t entries;
-    size_t hourglass; /* first entry of hourglass control; 0: off */
+    size_t hourglass;   /* first entry of hourglass control; 0: off */
+    real support, none; /* 2r, m; 0 */
 } xpbi_slices;
 
 PBD_FN vreal xpbi_entry(const xpbi_slices *s, size_t slice, size_t lane, int e) {
@@ -56,10 +64,34 @@ PBD_FN void xpbi_set_entry(const xpbi_slices *s, size_t slice, size_t lane, int 
     batch_store(s->entry + (slice * s->entries + (size_t)e) * XPBI_LANES + lane, 0, PBD_BATCH, x);
 }
 
-PBD_FN vvec3 xpbi_gradient(const xpbi_slices *s, size_t row, size_t lane) {
-    const real *at = s->gradient + row * 3 * XPBI_LANES + lane;
-    return vvec3_make(batch_load(at, 0, PBD_BATCH), batch_load(at, XPBI_LANES, PBD_BATCH),
-                      batch_load(at, 2 * XPBI_LANES, PBD_BATCH));
+PBD_FN vmat3 xpbi_load_matrix(const xpbi_slices *s, size_t slice, size_t lane, int first) {
+    vreal f[9];
+    for (int e = 0; e < 9; e++) f[e] = xpbi_entry(s, slice, lane, first + e);
+    return vmat3_make(vvec3_make(f[0], f[1], f[2]), vvec3_make(f[3], f[4], f[5]), vvec3_make(f[6], f[7], f[8]));
+}
+
+PBD_FN void xpbi_set_matrix(const xpbi_slices *s, size_t slice, size_t lane, int first, vmat3 m) {
+    const vvec3 column[3] = {m.x, m.y, m.z};
+    for (int c = 0; c < 3; c++) {
+        xpbi_set_entry(s, slice, lane, first + 3 * c, column[c].x);
+        xpbi_set_entry(s, slice, lane, first + 3 * c + 1, column[c].y);
+        xpbi_set_entry(s, slice, lane, first + 3 * c + 2, column[c].z);
+    }
+}
+
+/* t: V grad W at a particle of a neighbour with the volume V at x + d. */
+PBD_FN vvec3 xpbi_plain_gradient(real support, vvec3 d, vreal volume) {
+    const real sigma = (real)(21 / (2 * 3.14159265358979323846)) / (support * support * support);
+    const real per_support = 1 / support, slope = 20 * sigma * per_support * per_support;
+    const vreal left = vreal_max(1 - per_support * vreal_sqrt(vvec3_dot(d, d)), vreal_set(0));
+    return vvec3_scale(slope * (left * left * left) * volume, d);
+}
+
+/* t of the neighbours in a row; x: of the own particles. 0 in padding rows, which name these. */
+PBD_FN vvec3 xpbi_gradient(const xpbi_slices *s, const uint32_t *at, const vreal x[4]) {
+    vreal b[4];
+    batch_load_rows(s->x, at, 1, PBD_BATCH, b);
+    return xpbi_plain_gradient(s->support, vvec3_make(b[0] - x[0], b[1] - x[1], b[2] - x[2]), b[3]);
 }
 
 /* s += w a a^T */
@@ -81,14 +113,14 @@ PBD_FN vmat3 xpbi_symmetric(const vreal s[6]) {
 typedef struct xpbi_shape_args {
     xpbi_slices s;
     xpbi_particles p;
-    uint32_t *note; /* by particle */
-    real support;   /* 2r, m */
-    real cutoff;    /* relative to the largest, singular values below this count as 0 */
-    real impulse;   /* u dt */
-    real weight;    /* u dt^2 */
-    int printed;    /* XSPH as in Eq. 20 */
-    int stress;     /* with the entries of constraint=stress */
-    int plain;      /* uncorrected gradients: L = 1 */
+    const uint32_t *was; /* by particle: its place in p.body; NULL: the same */
+    uint32_t *note;      /* by particle */
+    real cutoff;         /* relative to the largest, singular values below this count as 0 */
+    real impulse;        /* u dt */
+    real weight;         /* u dt^2 */
+    int printed;         /* XSPH as in Eq. 20 */
+    int stress;          /* with the entries of constraint=stress */
+    int plain;           /* uncorrected gradients: L = 1 */
 } xpbi_shape_args;
 
 /* L, the pseudo-inverse of the symmetric A = sum V_b grad W (x) (x_b - x_p); *full: A has full rank. */
@@ -106,7 +138,7 @@ PBD_FN vmat3 xpbi_pseudo_inverse(const vreal a[6], real cutoff, vmask *full) {
 
 PBD_FN void xpbi_load_body(const xpbi_shape_args *a, const uint32_t *own, size_t slice, size_t lane, vreal body[3][4]) {
     uint32_t at[PBD_BATCH];
-    for (int l = 0; l < PBD_BATCH; l++) at[l] = 3 * own[l];
+    for (int l = 0; l < PBD_BATCH; l++) at[l] = 3 * (a->was ? a->was[own[l]] : own[l]);
     for (int c = 0; c < 3; c++) {
         batch_load_rows(a->p.body + 4 * c, at, 1, PBD_BATCH, body[c]);
         for (int d = 0; d < 3; d++) xpbi_set_entry(&a->s, slice, lane, XPBI_F + 3 * c + d, body[c][d]);
@@ -116,44 +148,44 @@ PBD_FN void xpbi_load_body(const xpbi_shape_args *a, const uint32_t *own, size_t
 /* Stores eigenvalues and eigenvectors of S, and sets A = 0. */
 PBD_FN void xpbi_make_frame(const xpbi_slices *s, size_t slice, size_t lane, const vreal weight[6]) {
     const vsvd3 parts = vmat3_svd(xpbi_symmetric(weight));
-    const vvec3 column[3] = {parts.v.x, parts.v.y, parts.v.z};
     const vreal value[3] = {parts.s.x, parts.s.y, vreal_abs(parts.s.z)};
-    for (int c = 0; c < 3; c++) {
-        xpbi_set_entry(s, slice, lane, XPBI_FRAME + 3 * c, column[c].x);
-        xpbi_set_entry(s, slice, lane, XPBI_FRAME + 3 * c + 1, column[c].y);
-        xpbi_set_entry(s, slice, lane, XPBI_FRAME + 3 * c + 2, column[c].z);
-        xpbi_set_entry(s, slice, lane, XPBI_FRAME_WEIGHT + c, value[c]);
-    }
+    xpbi_set_matrix(s, slice, lane, XPBI_FRAME, parts.v);
+    for (int c = 0; c < 3; c++) xpbi_set_entry(s, slice, lane, XPBI_FRAME_WEIGHT + c, value[c]);
     for (int e = 0; e < 9; e++) xpbi_set_entry(s, slice, lane, XPBI_TENSOR + e, vreal_set(0));
+}
+
+/* The weight of a neighbour, at xb, in XSPH: of Eq. 20, or half of V_b + V_p m_b/m_p, its symmetric form (Y-5). Held
+ * particles count with the mass of the own one. The rows x of volumes and v of inverse masses. */
+PBD_FN vreal xpbi_smoothing_weight(real support, int printed, const vreal x[4], const vreal v[4], const vreal xb[4],
+                                   const vreal vb[4]) {
+    const real sigma = (real)(21 / (2 * 3.14159265358979323846)) / (support * support * support);
+    const vreal zero = vreal_set(0), tiny = vreal_set(REAL_MIN);
+    const vvec3 d = vvec3_make(xb[0] - x[0], xb[1] - x[1], xb[2] - x[2]);
+    const vreal q = 1 / support * vreal_sqrt(vvec3_dot(d, d));
+    const vreal left = vreal_max(1 - q, zero), cube = left * left * left;
+    const vreal ratio = vreal_where((vb[3] > 0) & (v[3] > 0), v[3] / vreal_max(vb[3], tiny), vreal_set(1));
+    const vreal share = printed ? xb[3] : (real)0.5 * (xb[3] + x[3] * ratio);
+    return sigma * cube * left * (1 + 4 * q) * share;
 }
 
 /* Work of this and the next kernels: particles and their neighbours. */
 PBD_BATCH_OVER(xpbi_make_gradients, xpbi_shape_args, first, count, (20 + XPBI_ENTRIES) * sizeof(real) + 12, 700,
-               12 * sizeof(real) + 4, 80) {
+               8 * sizeof(real) + 4, 65) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
-    const size_t begin = a->s.row[slice], end = a->s.row[slice + 1];
     const uint32_t *own = a->s.own + first;
-    const vreal zero = vreal_set(0), tiny = vreal_set(REAL_MIN);
-    const real sigma = (real)(21 / (2 * 3.14159265358979323846)) / (a->support * a->support * a->support);
-    const real per_support = 1 / a->support, slope = 20 * sigma * per_support * per_support;
+    const vreal zero = vreal_set(0);
     vreal x[4], v[4], moment[6], square[6];
     for (int e = 0; e < 6; e++) moment[e] = square[e] = zero;
     vvec3 sum = vvec3_make(zero, zero, zero);
-    batch_load_rows(a->p.x, own, 1, count, x);
+    batch_load_rows(a->s.x, own, 1, count, x);
     batch_load_rows(a->p.v, own, 1, count, v);
-    for (size_t row = begin; row < end; row++) {
+    for (size_t row = a->s.row[slice], end = a->s.row[slice + 1]; row < end; row++) {
         const uint32_t *at = a->s.neighbour + row * XPBI_LANES + lane;
         vreal xb[4], vb[4];
-        batch_load_rows(a->p.x, at, 1, count, xb);
+        batch_load_rows(a->s.x, at, 1, count, xb);
         batch_load_rows(a->p.v, at, 1, count, vb);
         const vvec3 d = vvec3_make(xb[0] - x[0], xb[1] - x[1], xb[2] - x[2]);
-        const vreal q = per_support * vreal_sqrt(vvec3_dot(d, d));
-        const vreal left = vreal_max(1 - q, zero), cube = left * left * left;
-        const vvec3 t = vvec3_scale(slope * cube * xb[3], d);
-        real *to = a->s.gradient + row * 3 * XPBI_LANES + lane;
-        batch_store(to, 0, count, t.x);
-        batch_store(to, XPBI_LANES, count, t.y);
-        batch_store(to, 2 * XPBI_LANES, count, t.z);
+        const vvec3 t = xpbi_plain_gradient(a->s.support, d, xb[3]);
         xpbi_add_square(square, t, vb[3]);
         moment[0] += t.x * d.x;
         moment[1] += t.y * d.y;
@@ -162,23 +194,15 @@ PBD_BATCH_OVER(xpbi_make_gradients, xpbi_shape_args, first, count, (20 + XPBI_EN
         moment[4] += t.y * d.z;
         moment[5] += t.z * d.x;
         sum = vvec3_add(sum, t);
-        /* Half of V_b + V_p m_b/m_p: the symmetric form of Eq. 20 (Y-5). Held particles count with the mass of this
-         * one. */
-        const vreal ratio = vreal_where((vb[3] > 0) & (v[3] > 0), v[3] / vreal_max(vb[3], tiny), vreal_set(1));
-        const vreal share = a->printed ? xb[3] : (real)0.5 * (xb[3] + x[3] * ratio);
-        batch_store(a->s.smoothing + row * XPBI_LANES + lane, 0, count, sigma * cube * left * (1 + 4 * q) * share);
+        if (a->s.smoothing)
+            batch_store(a->s.smoothing + row * XPBI_LANES + lane, 0, count,
+                        xpbi_smoothing_weight(a->s.support, a->printed, x, v, xb, vb));
     }
 
     vmask full;
     vmat3 l = xpbi_pseudo_inverse(moment, a->cutoff, &full);
     if (a->plain) l = vmat3_identity();
-    for (size_t row = begin; row < end; row++) {
-        real *at = a->s.gradient + row * 3 * XPBI_LANES + lane;
-        const vvec3 b = vmat3_apply(l, xpbi_gradient(&a->s, row, lane));
-        batch_store(at, 0, count, b.x);
-        batch_store(at, XPBI_LANES, count, b.y);
-        batch_store(at, 2 * XPBI_LANES, count, b.z);
-    }
+    xpbi_set_matrix(&a->s, slice, lane, XPBI_MAP, l);
     sum = vmat3_apply(l, sum);
     const vmat3 once = vmat3_mul(l, xpbi_symmetric(square));
     const vmat3 twice = vmat3_mul(once, l); /* L is symmetric */
@@ -197,6 +221,8 @@ PBD_BATCH_OVER(xpbi_make_gradients, xpbi_shape_args, first, count, (20 + XPBI_EN
     xpbi_set_entry(&a->s, slice, lane, XPBI_SUM + 2, sum.z);
     xpbi_set_entry(&a->s, slice, lane, XPBI_IMPULSE, a->impulse * body[0][3]);
     xpbi_set_entry(&a->s, slice, lane, XPBI_STATE, body[2][3]);
+    xpbi_set_entry(&a->s, slice, lane, XPBI_REST_SIZE, body[0][3]);
+    xpbi_set_entry(&a->s, slice, lane, XPBI_GROWTH, body[1][3]);
     xpbi_set_entry(&a->s, slice, lane, XPBI_MULTIPLIER, zero);
     xpbi_set_entry(&a->s, slice, lane, XPBI_MULTIPLIER + 1, zero);
     if (a->stress) xpbi_make_frame(&a->s, slice, lane, weight);
@@ -215,7 +241,7 @@ enum { XPBI_ENERGY, XPBI_SHEAR, XPBI_VOLUME, XPBI_STRESS }; /* one, those of a p
 typedef struct xpbi_solve_args {
     xpbi_slices s;
     const real *v; /* rows of which gradients are computed */
-    real *moved;   /* rows to which corrections are added: v, or a copy with Jacobi */
+    real *moved;   /* rows to which corrections are added: v */
     size_t lane;   /* the first of the colour */
     flow_rule rule;
     real mu, lambda; /* in units of u */
@@ -229,24 +255,40 @@ typedef struct xpbi_solve_args {
     uint32_t *note; /* notes idle constraints; NULL: off */
 } xpbi_solve_args;
 
-PBD_FN vmat3 xpbi_velocity_gradient(const xpbi_slices *s, const real *v, size_t slice, size_t lane,
-                                    const uint32_t *own) {
-    vreal o[4];
-    vmat3 sum = vmat3_scale(vreal_set(0), vmat3_identity());
-    batch_load_rows(v, own, 1, PBD_BATCH, o);
-    for (size_t row = s->row[slice], end = s->row[slice + 1]; row < end; row++) {
-        vreal b[4];
-        batch_load_rows(v, s->neighbour + row * XPBI_LANES + lane, 1, PBD_BATCH, b);
-        sum =
-            vmat3_add(sum, vmat3_outer(vvec3_make(b[0] - o[0], b[1] - o[1], b[2] - o[2]), xpbi_gradient(s, row, lane)));
-    }
-    return sum;
+/* The processor's own prefetching stops at every page. */
+enum { XPBI_AHEAD = 12 }; /* rows of the slices */
+PBD_FN void xpbi_prefetch_row(const uint32_t *at) {
+#if PBD_BATCH > 1
+    __builtin_prefetch(at + XPBI_AHEAD * XPBI_LANES);
+#else
+    (void)at;
+#endif
 }
 
-PBD_FN vmat3 xpbi_load_matrix(const xpbi_slices *s, size_t slice, size_t lane, int first) {
-    vreal f[9];
-    for (int e = 0; e < 9; e++) f[e] = xpbi_entry(s, slice, lane, first + e);
-    return vmat3_make(vvec3_make(f[0], f[1], f[2]), vvec3_make(f[3], f[4], f[5]), vvec3_make(f[6], f[7], f[8]));
+/* The first t of a list, for a second loop over it on the CPU. */
+enum { XPBI_KEPT = 64 };
+
+PBD_FN void xpbi_add_gradient(vmat3 *sum, const vreal b[4], const vreal o[4], vvec3 t) {
+    *sum = vmat3_add(*sum, vmat3_outer(vvec3_make(b[0] - o[0], b[1] - o[1], b[2] - o[2]), t));
+}
+
+/* kept: receives the first XPBI_KEPT t; NULL: not needed. */
+PBD_FN vmat3 xpbi_velocity_gradient(const xpbi_slices *s, const real *v, size_t slice, size_t lane, const uint32_t *own,
+                                    vvec3 *kept) {
+    const size_t begin = s->row[slice], end = s->row[slice + 1];
+    const uint32_t *at = s->neighbour + begin * XPBI_LANES + lane;
+    vreal o[4], x[4], b[4];
+    vmat3 sum = vmat3_scale(vreal_set(0), vmat3_identity());
+    batch_load_rows(v, own, 1, PBD_BATCH, o);
+    batch_load_rows(s->x, own, 1, PBD_BATCH, x);
+    for (size_t row = begin; row < end; row++, at += XPBI_LANES) {
+        xpbi_prefetch_row(at);
+        const vvec3 t = xpbi_gradient(s, at, x);
+        if (kept && row - begin < XPBI_KEPT) kept[row - begin] = t;
+        batch_load_rows(v, at, 1, PBD_BATCH, b);
+        xpbi_add_gradient(&sum, b, o, t);
+    }
+    return vmat3_mul_transposed(sum, xpbi_load_matrix(s, slice, lane, XPBI_MAP));
 }
 
 /* tr(G S G^T), by the columns of G. */
@@ -403,8 +445,10 @@ PBD_FN void xpbi_move_row(vreal x[4], vvec3 by) {
 PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane, int kind) {
     const xpbi_slices *s = &a->s;
     const uint32_t *own = s->own + slice * XPBI_LANES + lane;
-    vmat3 gradient = vmat3_scale(vreal_set(0), vmat3_identity());
-    if (!a->warm) gradient = xpbi_velocity_gradient(s, a->v, slice, lane, own);
+    const size_t begin = s->row[slice], end = s->row[slice + 1];
+    vvec3 kept[XPBI_KEPT];
+    vmat3 gradient = xpbi_velocity_gradient(s, a->v, slice, lane, own, kept);
+    if (a->warm) gradient = vmat3_scale(vreal_set(0), vmat3_identity());
     const xpbi_point at = xpbi_evaluate(a, slice, lane, kind, gradient);
     if (a->note && kind != XPBI_VOLUME)
         for (uint32_t idle = batch_bits((vmask)(at.c <= xpbi_least(at.mu))); idle; idle &= idle - 1)
@@ -414,15 +458,17 @@ PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane
         m = xpbi_stress_move(a, slice, lane, at);
     else
         m = xpbi_scalar_move(a, slice, lane, kind, at);
-    for (size_t row = s->row[slice], end = s->row[slice + 1]; row < end; row++) {
-        const uint32_t *index = s->neighbour + row * XPBI_LANES + lane;
-        vreal x[4];
+    const vmat3 mapped = vmat3_mul(m, xpbi_load_matrix(s, slice, lane, XPBI_MAP));
+    vreal x[4], at_own[4];
+    batch_load_rows(s->x, own, 1, PBD_BATCH, at_own);
+    const uint32_t *index = s->neighbour + begin * XPBI_LANES + lane;
+    for (size_t row = begin; row < end; row++, index += XPBI_LANES) {
+        const vvec3 t = row - begin < XPBI_KEPT ? kept[row - begin] : xpbi_gradient(s, index, at_own);
         batch_load_rows(a->moved, index, 1, PBD_BATCH, x);
-        xpbi_move_row(x, vmat3_apply(m, xpbi_gradient(s, row, lane)));
+        xpbi_move_row(x, vmat3_apply(mapped, t));
         batch_store_rows(a->moved, index, 1, PBD_BATCH, x);
     }
     /* Last, since padding rows are the particle's own. */
-    vreal x[4];
     batch_load_rows(a->moved, own, 1, PBD_BATCH, x);
     const vvec3 sum = vvec3_make(xpbi_entry(s, slice, lane, XPBI_SUM), xpbi_entry(s, slice, lane, XPBI_SUM + 1),
                                  xpbi_entry(s, slice, lane, XPBI_SUM + 2));
@@ -441,10 +487,10 @@ PBD_FN void xpbi_solve(const xpbi_solve_args *a, size_t first, int count) {
 }
 /* Launched as xpbi_solve_cells. */
 
-PBD_BATCH_OVER(xpbi_measure_residual, xpbi_solve_args, first, count, (5 + XPBI_ENTRIES) * sizeof(real) + 8, 500,
-               7 * sizeof(real) + 4, 21) {
+PBD_BATCH_OVER(xpbi_measure_residual, xpbi_solve_args, first, count, (9 + XPBI_SWEPT) * sizeof(real) + 8, 520,
+               8 * sizeof(real) + 4, 38) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
-    const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, a->s.own + first);
+    const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, a->s.own + first, NULL);
     vreal sum = vreal_set(0);
     const int last = a->form == XPBI_SHEAR ? XPBI_VOLUME : a->form;
     for (int kind = a->form; kind <= last; kind++) {
@@ -470,24 +516,26 @@ PBD_BATCH_OVER(xpbi_measure_residual, xpbi_solve_args, first, count, (5 + XPBI_E
 typedef struct xpbi_end_args {
     xpbi_slices s;
     xpbi_particles p;
-    const real *v;     /* velocities for the update of F */
-    const real *carry; /* velocities for the update of x */
-    real *smooth;      /* smoothed velocities */
-    real *plastic;     /* by scene index, in units of u m^3: sum of plastic dissipation; NULL: not summed */
+    const real *v; /* velocities for the update of F */
+    real *smooth;  /* smoothed velocities */
+    real *plastic; /* by scene index, in units of u m^3: sum of plastic dissipation; NULL: not summed */
     flow_rule rule;
     real xsph, dt, mu, lambda;
-    int flows, elastic_volume, start; /* start: F from the gradient of the displacement v; positions stay */
+    int printed, flows, elastic_volume, none;
 } xpbi_end_args;
 
-PBD_BATCH_OVER(xpbi_smooth, xpbi_end_args, first, count, 8 * sizeof(real) + 8, 6, 5 * sizeof(real) + 4, 9) {
+PBD_BATCH_OVER(xpbi_smooth, xpbi_end_args, first, count, 12 * sizeof(real) + 8, 6, 8 * sizeof(real) + 4, 33) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
-    vreal o[4], sum[3] = {vreal_set(0), vreal_set(0), vreal_set(0)};
+    vreal o[4], x[4], sum[3] = {vreal_set(0), vreal_set(0), vreal_set(0)};
     batch_load_rows(a->v, own, 1, count, o);
+    batch_load_rows(a->s.x, own, 1, count, x);
     for (size_t row = a->s.row[slice], end = a->s.row[slice + 1]; row < end; row++) {
-        vreal b[4];
-        batch_load_rows(a->v, a->s.neighbour + row * XPBI_LANES + lane, 1, count, b);
-        const vreal w = batch_load(a->s.smoothing + row * XPBI_LANES + lane, 0, count);
+        const uint32_t *at = a->s.neighbour + row * XPBI_LANES + lane;
+        vreal b[4], xb[4];
+        batch_load_rows(a->v, at, 1, count, b);
+        batch_load_rows(a->s.x, at, 1, count, xb);
+        const vreal w = xpbi_smoothing_weight(a->s.support, a->printed, x, o, xb, b);
         for (int d = 0; d < 3; d++) sum[d] += w * (b[d] - o[d]);
     }
     real out[4][PBD_BATCH];
@@ -498,12 +546,12 @@ PBD_BATCH_OVER(xpbi_smooth, xpbi_end_args, first, count, 8 * sizeof(real) + 8, 6
             for (size_t d = 0; d < 4; d++) a->smooth[4 * (size_t)own[i] + d] = out[d][i];
 }
 
-/* Updates F and x by the same velocity (Eq. 22), except with deformation=before_xsph; volume by the whole motion, or by
- * the elastic F. */
-PBD_BATCH_OVER(xpbi_advance, xpbi_end_args, first, count, 49 * sizeof(real) + 8, 500, 7 * sizeof(real) + 4, 21) {
+/* Updates F by the velocity that x goes by (Eq. 22), except with deformation=before_xsph; J by the whole motion, or by
+ * the elastic F. xpbi_carry follows: positions and volumes are those of other particles' gradients. */
+PBD_BATCH_OVER(xpbi_advance, xpbi_end_args, first, count, 51 * sizeof(real) + 8, 520, 8 * sizeof(real) + 4, 38) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
-    const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, own);
+    const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, own, NULL);
     const vmat3 b = vmat3_add(vmat3_identity(), vmat3_scale(vreal_set(a->dt), gradient));
     vflowed_matrix to;
     to.f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
@@ -519,7 +567,7 @@ PBD_BATCH_OVER(xpbi_advance, xpbi_end_args, first, count, 49 * sizeof(real) + 8,
     const vreal grown = vreal_min(vreal_max(vmat3_det(b), vreal_set((real)0.5)), vreal_set(2));
     const vreal elastic = vmat3_det(to.f);
     const vvec3 column[3] = {to.f.x, to.f.y, to.f.z};
-    real f[9][PBD_BATCH], growth[PBD_BATCH], det[PBD_BATCH], state[PBD_BATCH];
+    real f[9][PBD_BATCH], growth[PBD_BATCH], det[PBD_BATCH], state[PBD_BATCH], rest[PBD_BATCH], old[PBD_BATCH];
     for (int c = 0; c < 3; c++) {
         batch_store(f[3 * c], 0, PBD_BATCH, column[c].x);
         batch_store(f[3 * c + 1], 0, PBD_BATCH, column[c].y);
@@ -528,19 +576,19 @@ PBD_BATCH_OVER(xpbi_advance, xpbi_end_args, first, count, 49 * sizeof(real) + 8,
     batch_store(growth, 0, PBD_BATCH, grown);
     batch_store(det, 0, PBD_BATCH, elastic);
     batch_store(state, 0, PBD_BATCH, to.state);
+    batch_store(rest, 0, PBD_BATCH, xpbi_entry(&a->s, slice, lane, XPBI_REST_SIZE));
+    batch_store(old, 0, PBD_BATCH, xpbi_entry(&a->s, slice, lane, XPBI_GROWTH));
     for (int i = 0; i < count; i++) {
         if (a->s.length[first + (size_t)i] == XPBI_ABSENT) continue;
         const size_t p = own[i];
-        real *body = a->p.body + 12 * p, *x = a->p.x + 4 * p;
-        const real *v = a->carry + 4 * p, least = (real)0.125, most = (real)8;
+        real *body = a->p.body + 12 * p;
+        const real least = (real)0.125, most = (real)8;
         for (size_t e = 0; e < 9; e++) body[e / 3 * 4 + e % 3] = f[e][i];
-        const real j = a->elastic_volume ? det[i] : body[7] * growth[i];
+        const real j = a->elastic_volume ? det[i] : old[i] * growth[i];
+        body[3] = rest[i];
         body[7] = j > least ? (j < most ? j : most) : least;
         body[11] = state[i];
-        x[3] = body[3] * body[7];
-        if (a->plastic) a->plastic[a->p.id[p]] += body[3] * plastic[i];
-        if (a->start) continue;
-        for (size_t d = 0; d < 3; d++) x[d] += a->dt * v[d];
+        if (a->plastic) a->plastic[a->p.id[p]] += rest[i] * plastic[i];
     }
 }
 

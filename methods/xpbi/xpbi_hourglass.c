@@ -13,15 +13,20 @@ static xpbi_hourglass_args args_of(const xpbi *s, const stepper *run) {
         .dt = (real)run->dt};
 }
 
-static pbd_status make(const xpbi *s, const stepper *run) {
+bool xpbi_has_springs(const xpbi *s) {
+    return s->hourglass.hourglass_control > 0 && s->hourglass.hourglass_form == hourglass_form_springs;
+}
+
+pbd_status xpbi_make_springs(const xpbi *s, const stepper *run) {
     xpbi_rest_hourglass_args args = {.of = args_of(s, run), .x = s->now.x};
     if (!s->rest) return PBD_RUN(run->exec, xpbi_make_hourglass, xpbi_slots_of(s), s->layout.all, &args.of);
-    args.of.p.x = s->rest;
     PBD_TRY(PBD_RUN(run->exec, xpbi_make_hourglass, xpbi_slots_of(s), s->layout.all, &args.of));
     return PBD_RUN(run->exec, xpbi_pull_hourglass, xpbi_slots_of(s), s->layout.all, &args);
 }
 
-static pbd_status begin(void *self, stepper *run) { return PBD_PHASE(run->recorder, "hourglass", make(self, run)); }
+static pbd_status begin(void *self, stepper *run) {
+    return PBD_PHASE(run->recorder, "hourglass", xpbi_make_springs(self, run));
+}
 
 static pbd_status sweep(const xpbi *s, const stepper *run) {
     const uint32_t *lane = s->layout.colour_lane;
@@ -43,16 +48,26 @@ static pbd_status move(void *self, stepper *run) {
                      PBD_RUN(run->exec, xpbi_update_hourglass, xpbi_slots_of(s), s->layout.all, &args));
 }
 
+/* The spare rows hold the energies. */
+pbd_status xpbi_springs_energy(const xpbi *s, double *out) {
+    const size_t blocks = xpbi_blocks_of(s->continuum);
+    const xpbi_springs_args args = {.of = args_of(s, &s->run), .x = s->rest ? s->now.x : NULL, .energy = s->spare};
+    const xpbi_sum_args sum = {s->spare, s->continuum, s->block};
+    *out = 0;
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_measure_springs, xpbi_slots_of(s), s->layout.all, &args));
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_sum, blocks, &sum));
+    return device_blocks_take(s->run.exec, s->block, blocks, 1, 0, out);
+}
+
 const step_part xpbi_hourglass_part = {.begin = begin, .iterate = iterate, .move = move};
 
 /* ---- The penalty on velocities ------------------------------------------------------------------------------------
  */
 
-/* other.body, the target of a sort, holds the gradients. */
 static xpbi_penalty_args penalty_of(const xpbi *s, const stepper *run) {
     return (xpbi_penalty_args){.s = s->layout.slices,
                                .p = s->now,
-                               .gradient = s->other.body,
+                               .gradient = s->gradient,
                                .stiffness = (real)(s->hourglass.hourglass_control * s->mu * s->unit),
                                .support = (real)(2 * s->radius),
                                .dt = (real)run->dt};

@@ -57,21 +57,39 @@ PBD_FN void hourglass_set_vector(const xpbi_slices *s, size_t slice, size_t lane
     hourglass_set(s, slice, lane, e + 2, x.z);
 }
 
+/* What the c_b of a particle have in common: a_b . M = t_b . T^T M. */
+typedef struct hourglass_shared {
+    vreal share, x[4]; /* x: row of the particle */
+    vvec3 middle;      /* T^T M */
+} hourglass_shared;
+
+PBD_FN hourglass_shared hourglass_shared_of(const xpbi_slices *s, size_t slice, size_t lane, vreal share,
+                                            vvec3 middle) {
+    const vmat3 map = xpbi_load_matrix(s, slice, lane, XPBI_MAP);
+    hourglass_shared out;
+    out.share = share;
+    batch_load_rows(s->x, s->own + slice * XPBI_LANES + lane, 1, PBD_BATCH, out.x);
+    out.middle = vvec3_make(vvec3_dot(map.x, middle), vvec3_dot(map.y, middle), vvec3_dot(map.z, middle));
+    return out;
+}
+
 /* c_b of a row; undefined in padding rows, which name the particle itself. */
-PBD_FN vreal hourglass_weight(const xpbi_slices *s, size_t row, size_t lane, vreal share, vvec3 middle) {
-    return share * batch_load(s->smoothing + row * XPBI_LANES + lane, 0, PBD_BATCH) -
-           vvec3_dot(xpbi_gradient(s, row, lane), middle);
+PBD_FN vreal hourglass_weight(const xpbi_slices *s, size_t row, size_t lane, const hourglass_shared *of) {
+    const size_t at = row * XPBI_LANES + lane;
+    return of->share * batch_load(s->smoothing + at, 0, PBD_BATCH) -
+           vvec3_dot(xpbi_gradient(s, s->neighbour + at, of->x), of->middle);
 }
 
 /* sum_b c_b (v_b - v_p). */
 PBD_FN vvec3 hourglass_velocity(const xpbi_slices *s, const real *v, size_t slice, size_t lane, const vreal own[4]) {
-    const vreal share = hourglass_entry(s, slice, lane, HOURGLASS_SHARE), zero = vreal_set(0);
-    const vvec3 middle = hourglass_vector(s, slice, lane, HOURGLASS_MIDDLE);
+    const vreal zero = vreal_set(0);
+    const hourglass_shared of = hourglass_shared_of(s, slice, lane, hourglass_entry(s, slice, lane, HOURGLASS_SHARE),
+                                                    hourglass_vector(s, slice, lane, HOURGLASS_MIDDLE));
     vvec3 sum = vvec3_make(zero, zero, zero);
     for (size_t row = s->row[slice], end = s->row[slice + 1]; row < end; row++) {
         vreal b[4];
         batch_load_rows(v, s->neighbour + row * XPBI_LANES + lane, 1, PBD_BATCH, b);
-        const vreal c = hourglass_weight(s, row, lane, share, middle);
+        const vreal c = hourglass_weight(s, row, lane, &of);
         sum = vvec3_add(sum, vvec3_scale(c, vvec3_make(b[0] - own[0], b[1] - own[1], b[2] - own[2])));
     }
     return sum;
@@ -88,24 +106,21 @@ PBD_FN vreal hourglass_held(const xpbi_hourglass_args *a, size_t first) {
 }
 
 /* After xpbi_make_gradients. */
-PBD_BATCH_OVER(xpbi_make_hourglass, xpbi_hourglass_args, first, count, (16 + HOURGLASS_ENTRIES) * sizeof(real) + 12, 30,
-               12 * sizeof(real) + 4, 40) {
+PBD_BATCH_OVER(xpbi_make_hourglass, xpbi_hourglass_args, first, count, (22 + HOURGLASS_ENTRIES) * sizeof(real) + 12, 45,
+               9 * sizeof(real) + 4, 60) {
     (void)count;
     const xpbi_slices *s = &a->s;
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES, begin = s->row[slice], end = s->row[slice + 1];
     const uint32_t *own = s->own + first;
     const vreal zero = vreal_set(0);
-    uint32_t body[PBD_BATCH];
-    for (int l = 0; l < PBD_BATCH; l++) body[l] = 3 * own[l];
-    vreal x[4], v[4], stray[4], rest[4], sum = zero, squares = zero, total = zero;
+    vreal x[4], v[4], stray[4], sum = zero, squares = zero, total = zero;
     vvec3 middle = vvec3_make(zero, zero, zero);
-    batch_load_rows(a->p.x, own, 1, PBD_BATCH, x);
+    batch_load_rows(s->x, own, 1, PBD_BATCH, x);
     batch_load_rows(a->p.v, own, 1, PBD_BATCH, v);
     batch_load_rows(a->p.stray, own, 1, PBD_BATCH, stray);
-    batch_load_rows(a->p.body, body, 1, PBD_BATCH, rest); /* its fourth: V^0 */
     for (size_t row = begin; row < end; row++) {
         vreal b[4];
-        batch_load_rows(a->p.x, s->neighbour + row * XPBI_LANES + lane, 1, PBD_BATCH, b);
+        batch_load_rows(s->x, s->neighbour + row * XPBI_LANES + lane, 1, PBD_BATCH, b);
         const vvec3 d = vvec3_make(b[0] - x[0], b[1] - x[1], b[2] - x[2]);
         const vreal w =
             vreal_where(vvec3_dot(d, d) > 0, batch_load(s->smoothing + row * XPBI_LANES + lane, 0, PBD_BATCH), zero);
@@ -114,17 +129,19 @@ PBD_BATCH_OVER(xpbi_make_hourglass, xpbi_hourglass_args, first, count, (16 + HOU
     }
     const vreal share = 1 / vreal_max(sum, vreal_set(REAL_MIN));
     middle = vvec3_scale(share, middle);
+    const hourglass_shared of = hourglass_shared_of(s, slice, lane, share, middle);
     for (size_t row = begin; row < end; row++) {
         const uint32_t *at = s->neighbour + row * XPBI_LANES + lane;
         vreal b[4], other[4];
-        batch_load_rows(a->p.x, at, 1, PBD_BATCH, other);
+        batch_load_rows(s->x, at, 1, PBD_BATCH, other);
         batch_load_rows(a->p.v, at, 1, PBD_BATCH, b);
         const vvec3 d = vvec3_make(other[0] - x[0], other[1] - x[1], other[2] - x[2]);
-        const vreal c = vreal_where(vvec3_dot(d, d) > 0, hourglass_weight(s, row, lane, share, middle), zero);
+        const vreal c = vreal_where(vvec3_dot(d, d) > 0, hourglass_weight(s, row, lane, &of), zero);
         total += c;
         squares += b[3] * c * c;
     }
-    const vreal held = hourglass_held(a, first), spring = held * a->stiffness * a->dt * rest[3];
+    const vreal size = xpbi_entry(s, slice, lane, XPBI_REST_SIZE);
+    const vreal held = hourglass_held(a, first), spring = held * a->stiffness * a->dt * size;
     hourglass_set(s, slice, lane, HOURGLASS_SHARE, share);
     hourglass_set_vector(s, slice, lane, HOURGLASS_MIDDLE, middle);
     hourglass_set(s, slice, lane, HOURGLASS_SUM, total);
@@ -146,13 +163,13 @@ PBD_FN void hourglass_hold_slice(const xpbi_hourglass_args *a, size_t slice, siz
     const vvec3 step = vvec3_scale(-hourglass_entry(s, slice, lane, HOURGLASS_GAIN), h);
     hourglass_set_vector(s, slice, lane, HOURGLASS_TAKEN, vvec3_add(taken, step));
     const vvec3 impulse = vvec3_scale(hourglass_entry(s, slice, lane, HOURGLASS_SPRING), step);
-    const vreal share = hourglass_entry(s, slice, lane, HOURGLASS_SHARE);
-    const vvec3 middle = hourglass_vector(s, slice, lane, HOURGLASS_MIDDLE);
+    const hourglass_shared of = hourglass_shared_of(s, slice, lane, hourglass_entry(s, slice, lane, HOURGLASS_SHARE),
+                                                    hourglass_vector(s, slice, lane, HOURGLASS_MIDDLE));
     for (size_t row = s->row[slice], end = s->row[slice + 1]; row < end; row++) {
         const uint32_t *at = s->neighbour + row * XPBI_LANES + lane;
         vreal b[4];
         batch_load_rows(a->v, at, 1, PBD_BATCH, b);
-        xpbi_move_row(b, vvec3_scale(hourglass_weight(s, row, lane, share, middle), impulse));
+        xpbi_move_row(b, vvec3_scale(hourglass_weight(s, row, lane, &of), impulse));
         batch_store_rows(a->v, at, 1, PBD_BATCH, b);
     }
     /* Last, since padding rows wrote to the particle itself. */
@@ -161,7 +178,7 @@ PBD_FN void hourglass_hold_slice(const xpbi_hourglass_args *a, size_t slice, siz
 }
 
 PBD_BATCH_OVER(xpbi_project_hourglass, xpbi_hourglass_args, first, count,
-               (8 + HOURGLASS_ENTRIES + 3) * sizeof(real) + 4, 40, 12 * sizeof(real) + 4, 30) {
+               (21 + HOURGLASS_ENTRIES + 3) * sizeof(real) + 4, 55, 13 * sizeof(real) + 4, 60) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
@@ -169,13 +186,13 @@ PBD_BATCH_OVER(xpbi_project_hourglass, xpbi_hourglass_args, first, count,
 }
 
 /* Before xpbi_advance, with the same velocities. */
-PBD_BATCH_OVER(xpbi_update_hourglass, xpbi_hourglass_args, first, count, 14 * sizeof(real) + 8, 30,
-               8 * sizeof(real) + 4, 40) {
+PBD_BATCH_OVER(xpbi_update_hourglass, xpbi_hourglass_args, first, count, 27 * sizeof(real) + 8, 60,
+               9 * sizeof(real) + 4, 70) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
     vreal v[4];
     batch_load_rows(a->v, own, 1, PBD_BATCH, v);
-    const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, own);
+    const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, own, NULL);
     const vvec3 old = hourglass_vector(&a->s, slice, lane, HOURGLASS_STRAY);
     const vvec3 change = vvec3_add(vmat3_apply(gradient, old), hourglass_velocity(&a->s, a->v, slice, lane, v));
     const vvec3 now = vvec3_add(old, vvec3_scale(vreal_set(a->dt), change));

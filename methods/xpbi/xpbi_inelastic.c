@@ -9,6 +9,7 @@
 #include "methods/physics/device/phase.h"
 #include "methods/physics/matter/flow_material.h"
 #include "methods/xpbi/xpbi.h"
+#include "methods/xpbi/xpbi_jacobi.h"
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
 
@@ -16,27 +17,34 @@ static size_t arrays_of(const void *self, device_array *row) {
     const xpbi *s = self;
     const size_t n = s->particles + XPBI_LANES, load = s->loaded ? 4 * n : 0;
     const size_t stray = s->hourglass.hourglass_control > 0 ? 4 * n : 0;
+    const size_t pushed = s->set.solver == solver_jacobi ? 12 * n : 0;
     const grid *search = &s->layout.search, *colouring = &s->layout.colouring;
     /* `builds` and `bits` determine the order of particles in later steps. */
     const device_array rows[] = {DEVICE_SAVED(s->now.x, 4 * n),
                                  DEVICE_SAVED(s->now.v, 4 * n),
                                  DEVICE_SAVED(s->now.body, 12 * n),
-                                 DEVICE_SAVED(s->now.load, load),
+                                 DEVICE_ARRAY(s->now.load, load),
                                  DEVICE_SAVED(s->now.stray, stray),
                                  DEVICE_SAVED(s->now.id, n),
-                                 DEVICE_ARRAY(s->other.x, 4 * n),
-                                 DEVICE_ARRAY(s->other.v, 4 * n),
-                                 DEVICE_ARRAY(s->other.body, 12 * n),
-                                 DEVICE_ARRAY(s->other.load, load),
-                                 DEVICE_ARRAY(s->other.stray, stray),
-                                 DEVICE_ARRAY(s->other.id, n),
+                                 DEVICE_ARRAY(s->spare, 4 * n),
+                                 DEVICE_ARRAY(s->stray, stray),
+                                 DEVICE_ARRAY(s->id, n),
+                                 DEVICE_ARRAY(s->was, n),
+                                 DEVICE_ARRAY(s->gradient, xpbi_is_penalty(s) ? 12 * n : 0),
                                  DEVICE_SAVED(s->plastic, s->material.flow ? s->particles : 0),
                                  DEVICE_ARRAY(s->rest, s->set.kernel == kernel_rest ? 4 * n : 0),
+                                 DEVICE_ARRAY(s->until, s->poured ? 2 * s->particles : 0),
+                                 DEVICE_ARRAY(s->push, pushed),
                                  DEVICE_ARRAY(s->block, XPBI_MEASURED * xpbi_blocks_of(s->particles)),
                                  DEVICE_ARRAY(s->note, n),
                                  DEVICE_ARRAY(s->clearance, s->run.colliders.count > 0 ? s->particles : 0),
                                  DEVICE_ARRAY(s->squares, 0), /* grows */
                                  HOST_SAVED(s->fastest),
+                                 HOST_SAVED(s->deficient),
+                                 HOST_SAVED(s->idle),
+                                 HOST_SAVED(s->alone),
+                                 HOST_SAVED(s->looked),
+                                 HOST_SAVED(s->momentum_error),
                                  HOST_SAVED(search->builds),
                                  HOST_SAVED(search->bits),
                                  HOST_SAVED(colouring->builds),
@@ -49,6 +57,9 @@ pbd_status xpbi_allocate_particles(xpbi *s) {
     const size_t count = arrays_of(s, row);
     return device_arrays_allocate(s->run.exec, row, count);
 }
+
+/* A state is saved between steps. */
+static void loaded(void *self) { ((xpbi *)self)->shuffled = false; }
 
 static void free_arrays(void *self) {
     xpbi *s = self;
@@ -65,45 +76,65 @@ size_t xpbi_blocks_of(size_t count) { return (count + XPBI_BLOCK - 1) / XPBI_BLO
 
 static flow_rule rule_of(const xpbi *s, double dt) { return flow_rule_of(&s->material, dt); }
 
-/* Sorts particles by cell and builds neighbour lists, with pairs nearer than `near`, m, first. */
+/* Sorts positions by cell and builds neighbour lists, with pairs nearer than `near`, m, first. sort_rows follows. */
 static pbd_status find_neighbours(xpbi *s, double near) {
     grid *g = &s->layout.search;
+    grid_lend(g, s->spare);
     PBD_TRY(grid_build(g, s->now.x, NULL));
-    const xpbi_sort_args args = {.from = s->now, .to = s->other, .slot = g->slot, .particle = g->particle};
-    const xpbi_copy_other_args carry = {s->now, s->other, s->continuum};
+    const xpbi_sort_args args = {.x = s->now.x,
+                                 .column = {g->column[0], g->column[1], g->column[2], g->column[3]},
+                                 .was = s->was,
+                                 .slot = g->slot,
+                                 .particle = g->particle};
     PBD_TRY(PBD_RUN(s->run.exec, xpbi_sort, s->continuum, &args));
-    PBD_TRY(PBD_RUN(s->run.exec, xpbi_copy_other, s->particles - s->continuum, &carry));
-    const xpbi_particles sorted = s->other;
-    s->other = s->now;
-    s->now = sorted;
-    s->run.x = s->now.x;
-    s->run.v = s->now.v;
-    s->run.id = s->now.id;
     return xpbi_layout_make(&s->layout, s->now.x, near);
+}
+
+/* The other rows, when the search is done with the memory of positions in the grid. */
+static pbd_status sort_rows(xpbi *s) {
+    const xpbi_sort_rows_args args = {.v = s->now.v,
+                                      .stray = s->now.stray,
+                                      .to_v = s->spare,
+                                      .to_stray = s->stray,
+                                      .id = s->now.id,
+                                      .was = s->was,
+                                      .to_id = s->id};
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_sort_rows, s->particles, &args));
+    s->spare = s->now.v;
+    s->stray = s->now.stray;
+    s->id = s->now.id;
+    s->now.v = s->run.v = args.to_v;
+    s->now.stray = args.to_stray;
+    s->now.id = args.to_id;
+    s->run.x = s->now.x;
+    s->run.id = s->now.id;
+    s->shuffled = true;
+    return pbd_ok();
 }
 
 static pbd_status make_gradients(xpbi *s, double dt) {
     const bool stress = s->form == XPBI_STRESS;
-    xpbi_shape_args args = {.s = s->layout.slices,
-                            .p = s->now,
-                            .note = s->note,
-                            .support = (real)(2 * s->radius),
-                            .cutoff = (real)s->set.cutoff,
-                            .impulse = (real)(s->unit * dt),
-                            .weight = (real)(s->unit * dt * dt),
-                            .printed = s->set.xsph_form == xsph_form_printed,
-                            .stress = stress,
-                            .plain = s->set.gradient_correction == gradient_correction_off};
-    if (s->rest) args.p.x = s->rest;
+    s->layout.slices.x = s->rest ? s->rest : s->now.x;
+    const xpbi_shape_args args = {.s = s->layout.slices,
+                                  .p = s->now,
+                                  .was = s->shuffled ? s->was : NULL,
+                                  .note = s->note,
+                                  .cutoff = (real)s->set.cutoff,
+                                  .impulse = (real)(s->unit * dt),
+                                  .weight = (real)(s->unit * dt * dt),
+                                  .printed = s->set.xsph_form == xsph_form_printed,
+                                  .stress = stress,
+                                  .plain = s->set.gradient_correction == gradient_correction_off};
     PBD_TRY(PBD_RUN(s->run.exec, xpbi_make_gradients, xpbi_slots_of(s), s->layout.all, &args));
-    if (!s->rest) return pbd_ok();
-    const xpbi_rest_args rest = {.s = s->layout.slices, .x = s->now.x, .rest = s->rest, .stress = stress};
-    return PBD_RUN(s->run.exec, xpbi_pull_gradients, xpbi_slots_of(s), s->layout.all, &rest);
+    const xpbi_rest_args rest = {.s = s->layout.slices, .x = s->now.x, .stress = stress};
+    if (s->rest) PBD_TRY(PBD_RUN(s->run.exec, xpbi_pull_gradients, xpbi_slots_of(s), s->layout.all, &rest));
+    return pbd_ok();
 }
 
 static pbd_status push(xpbi *s, double dt) {
     const xpbi_push_args args = {.v = s->now.v,
-                                 .load = stepper_loaded(&s->run, s->forces_end) ? s->now.load : NULL,
+                                 .load = s->forced && stepper_loaded(&s->run, s->forces_end) ? s->now.load : NULL,
+                                 .id = s->now.id,
                                  .gravity = vec3_make((real)s->gravity[0], (real)s->gravity[1], (real)s->gravity[2]),
                                  .dt = (real)dt,
                                  .keep = (real)exp(-s->set.damping * dt)};
@@ -116,11 +147,20 @@ static pbd_status search(xpbi *s, double dt) {
     const double margin = fmin(0.25 * s->radius, 0.02 * s->radius + 3 * s->fastest * dt);
     const int kind = s->separation.position_correction;
     const bool pairs = kind == position_correction_distance || kind == position_correction_shift;
-    return find_neighbours(s, pairs ? s->gap + margin : 0);
+    PBD_TRY(find_neighbours(s, pairs ? s->gap + margin : 0));
+    return sort_rows(s);
+}
+
+/* Tolerance: half a step, because sums of dt are rounded. */
+static pbd_status let_go(xpbi *s, const stepper *run) {
+    if (!s->until) return pbd_ok();
+    const xpbi_let_go_args args = {s->now.v, s->now.id, s->until, (real)(run->time + 0.5 * run->dt)};
+    return PBD_RUN(run->exec, xpbi_let_go, s->particles, &args);
 }
 
 static pbd_status begin(void *self, stepper *run) {
     xpbi *s = self;
+    PBD_TRY(let_go(s, run));
     if (!s->rest) PBD_TRY(PBD_PHASE(run->recorder, "neighbour_search", search(s, run->dt)));
     PBD_TRY(PBD_PHASE(run->recorder, "kernels", make_gradients(s, run->dt)));
     return PBD_PHASE(run->recorder, "state_update", push(s, run->dt));
@@ -134,7 +174,7 @@ static bool is_averaged(const xpbi *s) { return is_jacobi(s) && s->set.averaging
 static xpbi_solve_args solve_args(const xpbi *s, double dt) {
     return (xpbi_solve_args){.s = s->layout.slices,
                              .v = s->now.v,
-                             .moved = is_jacobi(s) ? s->other.v : s->now.v,
+                             .moved = s->now.v,
                              .rule = rule_of(s, dt),
                              .mu = (real)s->mu,
                              .lambda = (real)s->lambda,
@@ -144,18 +184,6 @@ static xpbi_solve_args solve_args(const xpbi *s, double dt) {
                              .hardens = flow_hardens(&s->material),
                              .printed = s->set.gradient == gradient_printed,
                              .form = s->form};
-}
-
-/* momentum: error of total momentum of a Jacobi sweep, and the sum of magnitudes of all changes. */
-static pbd_status merge_moves(xpbi *s, double momentum[XPBI_MOMENTA]) {
-    const size_t blocks = xpbi_blocks_of(s->continuum);
-    const xpbi_merge_args args = {.v = s->now.v,
-                                  .moved = s->other.v,
-                                  .length = is_averaged(s) ? s->layout.at.length : NULL,
-                                  .particles = s->continuum,
-                                  .momentum = s->block};
-    PBD_TRY(PBD_RUN(s->run.exec, xpbi_merge, blocks, &args));
-    return device_blocks_take(s->run.exec, s->block, blocks, XPBI_MOMENTA, 0, momentum);
 }
 
 /* A pair has two solves per particle. */
@@ -180,18 +208,16 @@ static pbd_status start_with_stress(const xpbi *s) {
     xpbi_solve_args args = solve_args(s, s->run.dt);
     args.warm = 1;
     args.relaxation = 1;
-    args.moved = s->now.v;
-    return solve_colours(s, &args);
+    return is_jacobi(s) ? xpbi_jacobi_sweep(s, &args, false, false) : solve_colours(s, &args);
 }
 
 static pbd_status sweep(xpbi *s) {
     xpbi_solve_args args = solve_args(s, s->run.dt);
-    const xpbi_copy_args copy = {s->now.v, s->other.v};
+    const bool last = s->run.done + 1 == s->run.iterations;
     if (s->run.done == 0 && s->set.multipliers == multipliers_stress) PBD_TRY(start_with_stress(s));
-    args.note = s->run.done + 1 == s->run.iterations ? s->note : NULL;
-    if (is_jacobi(s)) PBD_TRY(PBD_RUN(s->run.exec, xpbi_copy, s->particles, &copy));
-    PBD_TRY(solve_colours(s, &args));
-    return is_jacobi(s) ? merge_moves(s, s->residual.momentum) : pbd_ok();
+    args.note = last ? s->note : NULL;
+    return is_jacobi(s) ? xpbi_jacobi_sweep(s, &args, is_averaged(s), last || s->set.tolerance > 0)
+                        : solve_colours(s, &args);
 }
 
 static pbd_status iterate(void *self, stepper *run) { return PBD_PHASE(run->recorder, "inelasticity", sweep(self)); }
@@ -261,9 +287,9 @@ static xpbi_end_args end_args(const xpbi *s, double dt) {
     return (xpbi_end_args){.s = s->layout.slices,
                            .p = s->now,
                            .v = s->now.v,
-                           .carry = s->now.v,
-                           .smooth = s->other.v,
+                           .smooth = s->spare,
                            .rule = rule_of(s, dt),
+                           .printed = s->set.xsph_form == xsph_form_printed,
                            .xsph = (real)s->set.xsph,
                            .dt = (real)dt,
                            .mu = (real)s->mu,
@@ -275,19 +301,20 @@ static xpbi_end_args end_args(const xpbi *s, double dt) {
 static pbd_status smooth(xpbi *s, double dt) {
     const xpbi_end_args args = end_args(s, dt);
     const size_t others = 4 * s->continuum;
-    const xpbi_copy_args carry = {s->now.v + others, s->other.v + others};
+    const xpbi_copy_args carry = {s->now.v + others, s->spare + others};
     PBD_TRY(PBD_RUN(s->run.exec, xpbi_smooth, xpbi_slots_of(s), s->layout.all, &args));
     PBD_TRY(PBD_RUN(s->run.exec, xpbi_copy, s->particles - s->continuum, &carry));
-    real *smoothed = s->other.v;
-    s->other.v = s->now.v;
+    real *smoothed = s->spare;
+    s->spare = s->now.v;
     s->now.v = s->run.v = smoothed;
     return pbd_ok();
 }
 
 static pbd_status end(void *self, stepper *run) {
     xpbi *s = self;
-    const double *momentum = s->residual.momentum;
-    if (s->free && momentum[3] > 0) {
+    double momentum[XPBI_MOMENTA] = {0};
+    if (is_jacobi(s) && s->free) PBD_TRY(xpbi_jacobi_momentum(s, momentum));
+    if (momentum[3] > 0) {
         const double lost = sqrt(momentum[0] * momentum[0] + momentum[1] * momentum[1] + momentum[2] * momentum[2]);
         s->momentum_error = fmax(s->momentum_error, lost / momentum[3]);
         pbd_metric(run->recorder, "momentum_error", "1", PBD_FLAW, s->momentum_error);
@@ -299,11 +326,14 @@ static pbd_status end(void *self, stepper *run) {
 static pbd_status update_state(xpbi *s, double dt) {
     xpbi_end_args args = end_args(s, dt);
     if (s->set.deformation == deformation_before_xsph && s->set.xsph > 0)
-        args.v = s->other.v; /* velocities before smoothing */
-    if (s->separation.position_correction == position_correction_shift) args.carry = s->other.v;
+        args.v = s->spare; /* velocities before smoothing */
     if (args.flows && pbd_records(s->run.recorder)) args.plastic = s->plastic;
+    const bool shifts = s->separation.position_correction == position_correction_shift;
+    const xpbi_carry_args carry = {s->now.x, shifts ? s->spare : s->now.v, s->now.body, (real)dt};
     const xpbi_drift_args drift = {s->now.x, s->now.v, s->continuum, (real)dt};
     PBD_TRY(PBD_RUN(s->run.exec, xpbi_advance, xpbi_slots_of(s), s->layout.all, &args));
+    s->shuffled = false;
+    PBD_TRY(PBD_RUN(s->run.exec, xpbi_carry, s->continuum, &carry));
     return PBD_RUN(s->run.exec, xpbi_drift, s->particles - s->continuum, &drift);
 }
 
@@ -377,6 +407,18 @@ static pbd_status keep_rest(xpbi *s) {
     return xpbi_layout_make(&s->layout, s->now.x, 2 * s->radius);
 }
 
+static pbd_status place_until(xpbi *s, const pbd_scene *scene) {
+    pbd_arena a PBD_ARENA;
+    real *until = pbd_new(&a, real, 2 * s->particles);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t k = 0; k < scene->particles.fixed; k++) {
+        const size_t i = scene->particles.fixed_particle[k];
+        until[2 * i] = (real)scene->pour.until[k];
+        until[2 * i + 1] = (real)(1 / scene->particles.masses[i]);
+    }
+    return pbd_upload(s->run.exec, s->until, until, 2 * s->particles * sizeof *until);
+}
+
 pbd_status xpbi_start(xpbi *s, const pbd_scene *scene) {
     const pbd_particles *from = &scene->particles;
     const size_t n = s->particles, bytes = 4 * n * sizeof(real);
@@ -388,12 +430,16 @@ pbd_status xpbi_start(xpbi *s, const pbd_scene *scene) {
     PBD_TRY(find_neighbours(s, 1e-6 * s->spacing));
     PBD_TRY(warn_of_coincident(s));
     if (s->rest) PBD_TRY(keep_rest(s));
+    PBD_TRY(sort_rows(s));
     PBD_TRY(make_gradients(s, 1));
+    if (xpbi_has_springs(s)) PBD_TRY(xpbi_make_springs(s, &s->run)); /* their energy may be asked for at once */
     if (s->separation.position_correction == position_correction_density) PBD_TRY(xpbi_find_rest_density(s));
     xpbi_end_args args = end_args(s, 1);
-    args.start = 1;
     args.flows = 0;
-    PBD_TRY(PBD_RUN(exec, xpbi_advance, xpbi_slots_of(s), s->layout.all, &args));
+    const xpbi_carry_args stay = {s->now.x, s->now.v, s->now.body, 0};
+    PBD_TRY(PBD_RUN(exec, xpbi_advance, xpbi_slots_of(s), s->layout.all, &args)); /* F: the gradient of displacements */
+    s->shuffled = false;
+    PBD_TRY(PBD_RUN(exec, xpbi_carry, s->continuum, &stay));
     PBD_TRY(pbd_download(exec, x, s->now.x, bytes));
     PBD_TRY(pbd_download(exec, v, s->now.v, bytes));
     PBD_TRY(pbd_download(exec, id, s->now.id, n * sizeof *id));
@@ -402,10 +448,12 @@ pbd_status xpbi_start(xpbi *s, const pbd_scene *scene) {
             const size_t i = 3 * (size_t)id[k] + d;
             const bool held = !(v[4 * k + 3] > 0);
             x[4 * k + d] = (real)(from->start ? from->start[i] : from->positions[i]);
-            v[4 * k + d] = (real)(from->velocities && !held ? from->velocities[i] : 0);
+            const double holding = s->poured ? scene->pour.velocity[d] : 0;
+            v[4 * k + d] = (real)(held ? holding : from->velocities ? from->velocities[i] : 0);
         }
     PBD_TRY(pbd_upload(exec, s->now.x, x, bytes));
-    return pbd_upload(exec, s->now.v, v, bytes);
+    PBD_TRY(pbd_upload(exec, s->now.v, v, bytes));
+    return s->poured ? place_until(s, scene) : pbd_ok();
 }
 
 const step_part xpbi_inelastic_part = {
@@ -416,5 +464,6 @@ const step_part xpbi_inelastic_part = {
     .record = record,
     .residual = residual,
     .arrays = arrays_of,
+    .loaded = loaded,
     .free = free_arrays,
 };

@@ -6,28 +6,8 @@ int xpbi_colours(const xpbi_layout *l) { return l->period * l->period * l->perio
 
 void xpbi_layout_free(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
-    void *device[] = {at->length,
-                      at->near,
-                      at->leader,
-                      at->rank,
-                      at->members,
-                      at->number,
-                      at->lane,
-                      at->key,
-                      at->window,
-                      at->cell,
-                      at->begins,
-                      at->lanes,
-                      at->lane_leader,
-                      at->bundle,
-                      at->lane_members,
-                      at->row,
-                      at->own,
-                      at->slot_length,
-                      at->slot_near,
-                      at->neighbour,
-                      l->slices.gradient,
-                      l->slices.smoothing,
+    void *device[] = {at->length,     at->near, at->begins,      at->lanes,     at->tally,     at->bundle,
+                      at->row,        at->own,  at->slot_length, at->slot_near, at->neighbour, l->slices.smoothing,
                       l->slices.entry};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(l->exec, device[i]);
     grid_free(&l->search);
@@ -42,19 +22,15 @@ pbd_status xpbi_allocate(pbd_exec *exec, size_t count, size_t size, void *out) {
 pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, double reach, int period) {
     xpbi_layout_args *at = &l->at;
     *l = (xpbi_layout){.exec = exec, .particles = particles, .padding = particles, .reach = reach, .period = period};
-    PBD_TRY(grid_create(&l->search, exec, particles, NULL, reach, false));
+    PBD_TRY(grid_create_bare(&l->search, exec, particles, reach));
     if (period == 2) PBD_TRY(grid_create(&l->colouring, exec, particles, NULL, 2 * reach, false));
-    uint32_t **by_particle[] = {&at->length, &at->near, &at->leader, &at->rank, &at->members,
-                                &at->lane,   &at->key,  &at->window, &at->cell};
-    for (size_t i = 0; i < sizeof by_particle / sizeof *by_particle; i++)
-        PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), by_particle[i]));
-    PBD_TRY(xpbi_allocate(exec, particles + 1, sizeof(uint32_t), &at->number));
+    PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), &at->length));
+    PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), &at->near));
     PBD_TRY(xpbi_allocate(exec, XPBI_MOST_COLOURS + 1, sizeof(uint32_t), &at->begins));
     PBD_TRY(xpbi_allocate(exec, XPBI_HOST_NUMBERS, sizeof(uint32_t), &at->lanes));
     /* At most one cell per particle, and one partial bundle per colour. */
     at->bundles = particles / XPBI_LANES + XPBI_MOST_COLOURS;
-    PBD_TRY(xpbi_allocate(exec, XPBI_LANES * at->bundles, sizeof(uint32_t), &at->lane_leader));
-    PBD_TRY(xpbi_allocate(exec, XPBI_LANES * at->bundles, sizeof(uint32_t), &at->lane_members));
+    PBD_TRY(xpbi_allocate(exec, 3 * at->bundles + 1, sizeof(uint32_t), &at->tally));
     return xpbi_allocate(exec, at->bundles + 1, sizeof(uint32_t), &at->bundle);
 }
 
@@ -64,8 +40,8 @@ pbd_status xpbi_room(pbd_exec *exec, size_t wanted, size_t size, void *device, s
     pbd_free(exec, *out);
     *out = NULL;
     *room = 0;
-    PBD_TRY(pbd_alloc(exec, (wanted + wanted / 8 + 64) * size, out));
-    *room = wanted + wanted / 8 + 64;
+    PBD_TRY(pbd_alloc(exec, (wanted + wanted / 32 + 64) * size, out));
+    *room = wanted + wanted / 32 + 64;
     return pbd_ok();
 }
 
@@ -96,6 +72,8 @@ static pbd_status xpbi_make_lanes(xpbi_layout *l) {
     PBD_TRY(PBD_RUN(l->exec, xpbi_place_cells, l->particles, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_measure_bundles, at->bundles, at));
     PBD_TRY(pbd_scan(l->exec, at->bundle, at->bundles, NULL));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_tally_bundles, at->bundles, at));
+    PBD_TRY(pbd_scan(l->exec, at->tally, 3 * at->bundles, NULL));
     PBD_TRY(PBD_RUN(l->exec, xpbi_tally_colours, XPBI_MOST_COLOURS, at));
     PBD_TRY(pbd_download(l->exec, numbers, at->lanes, sizeof numbers));
     memcpy(l->colour_lane, numbers, sizeof l->colour_lane);
@@ -138,8 +116,7 @@ static pbd_status xpbi_make_rows(xpbi_layout *l) {
     xpbi_slices *s = &l->slices;
     const size_t entries = XPBI_LANES * l->rows, slots = XPBI_LANES * l->slice_count;
     PBD_TRY(xpbi_room(l->exec, entries, sizeof(uint32_t), &at->neighbour, &l->room[4]));
-    PBD_TRY(xpbi_room(l->exec, entries, sizeof(real), &s->smoothing, &l->room[7]));
-    PBD_TRY(xpbi_room(l->exec, slots, s->entries * sizeof(real), &s->entry, &l->room[6]));
+    if (s->hourglass) PBD_TRY(xpbi_room(l->exec, entries, sizeof(real), &s->smoothing, &l->room[6]));
     s->bundle = at->bundle;
     s->row = at->row;
     s->own = at->own;
@@ -147,14 +124,39 @@ static pbd_status xpbi_make_rows(xpbi_layout *l) {
     s->near = at->slot_near;
     s->neighbour = at->neighbour;
     PBD_TRY(PBD_RUN(l->exec, xpbi_fill_rows, slots, l->all, at));
-    return xpbi_room(l->exec, entries, 3 * sizeof(real), &s->gradient, &l->room[5]); /* last: ends the stored lists */
+    return xpbi_room(l->exec, slots, s->entries * sizeof(real), &s->entry, &l->room[5]); /* last: ends the lists kept */
 }
 
-/* The neighbours stored by a search use the memory of gradients, which are computed after the lists. */
+/* What only the making of lists needs uses the memory of entries, which are computed after them: the neighbours stored
+ * by a search, and cells and lanes. */
 static pbd_status xpbi_room_for_lists(xpbi_layout *l) {
-    const size_t bytes = NEIGHBOURS_KEPT * l->particles * sizeof(uint32_t), each = 3 * sizeof(real);
-    PBD_TRY(xpbi_room(l->exec, (bytes + each - 1) / each, each, &l->slices.gradient, &l->room[5]));
-    l->at.search.kept = (uint32_t *)(void *)l->slices.gradient;
+    xpbi_layout_args *at = &l->at;
+    const size_t n = l->particles, each = l->slices.entries * sizeof(real);
+    struct {
+        uint32_t **at;
+        size_t count;
+    } part[] = {{&at->search.kept, NEIGHBOURS_KEPT * n},
+                {&at->leader, n},
+                {&at->rank, n},
+                {&at->members, n},
+                {&at->lane, n},
+                {&at->key, n},
+                {&at->window, n},
+                {&at->cell, n},
+                {&at->number, n + 1},
+                {&at->lane_leader, XPBI_LANES * at->bundles},
+                {&at->lane_members, XPBI_LANES * at->bundles}};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        part[i].count = (part[i].count + 15) / 16 * 16; /* aligned to 64 bytes */
+        count += part[i].count;
+    }
+    PBD_TRY(xpbi_room(l->exec, (count * sizeof(uint32_t) + each - 1) / each, each, &l->slices.entry, &l->room[5]));
+    uint32_t *memory = (uint32_t *)(void *)l->slices.entry;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        *part[i].at = memory;
+        memory += part[i].count;
+    }
     return pbd_ok();
 }
 

@@ -20,7 +20,7 @@ typedef struct xpbi_layout {
     uint32_t colour_lane[XPBI_MOST_COLOURS + 1];
     /* Work by colour: particles with their neighbours; with neighbours that may touch. all: of all colours. */
     pbd_work work[XPBI_MOST_COLOURS], near[XPBI_MOST_COLOURS], all;
-    size_t room[8]; /* capacities of growing arrays: xpbi_room */
+    size_t room[7]; /* capacities of growing arrays: xpbi_room */
 } xpbi_layout;
 
 int xpbi_colours(const xpbi_layout *l);
@@ -31,8 +31,9 @@ pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, 
 /* Enlarges *device, with a capacity of *room elements of `size` bytes, to `wanted`; its contents are lost. */
 pbd_status xpbi_room(pbd_exec *exec, size_t wanted, size_t size, void *device, size_t *room);
 
-/* For particles in the order of `search`, which the caller has sorted; rows: positions. Pairs nearer than `near` come
- * first in the lists. */
+/* For particles in the order of `search`, which the caller has lent memory (grid_lend) and sorted; rows: positions.
+ * Pairs nearer than `near` come first in the lists. Cells, lanes and stored neighbours are lost with the first entry
+ * that is written. */
 pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double near);
 
 #endif

@@ -61,6 +61,7 @@ typedef struct xpbi_layout_args {
     uint32_t *key, *window, *cell; /* colour; window and members; leader */
     uint32_t *begins;              /* by colour: its first cell; one more at the end */
     uint32_t *lanes;               /* XPBI_HOST_NUMBERS */
+    uint32_t *tally;               /* three columns by bundle, and one more at the end: scanned sums */
     /* By lane, bundle, slice, slot. */
     uint32_t *lane_leader, *lane_members;
     uint32_t *bundle, *row, *own, *slot_length, *slot_near, *neighbour;
@@ -87,36 +88,73 @@ PBD_FN xpbi_found xpbi_scan(const xpbi_layout_args *a, vec3 x, uint32_t at, uint
     return found;
 }
 
-/* The non-empty ranges of places around a cell, in order. */
+/* The non-empty ranges of places around a cell, in order. On a GPU, where a thread has one particle, an array would
+ * only be slow memory: ranges are computed where they are used. */
 typedef struct xpbi_around {
     grid_cell cell;
     int count;
+#if PBD_BATCH > 1
     grid_stretch stretch[GRID_STRETCHES];
+#endif
 } xpbi_around;
 
 PBD_FN void xpbi_cells_around(const grid_view *g, grid_cell cell, xpbi_around *out) {
-    const int step = grid_stretch_step(g, cell);
     out->cell = cell;
+#if PBD_BATCH > 1
+    const int step = grid_stretch_step(g, cell);
     out->count = 0;
     for (int s = 0; s < GRID_STRETCHES; s += step) {
         const grid_stretch places = grid_stretch_of(g, cell, s);
         out->stretch[out->count] = places;
         out->count += places.begin < places.end;
     }
+#else
+    (void)g;
+    out->count = GRID_STRETCHES;
+#endif
 }
+
+PBD_FN grid_stretch xpbi_stretch(const xpbi_layout_args *a, const xpbi_around *around, int s) {
+#if PBD_BATCH > 1
+    (void)a;
+    return around->stretch[s];
+#else
+    return grid_stretch_of(&a->search.grid, around->cell, s);
+#endif
+}
+
+#if PBD_BATCH == 1
+/* The others were stored from the end of the list backwards: brings them behind the near ones, in order. */
+PBD_FN void xpbi_join_list(uint32_t *kept, uint32_t near, uint32_t rest) {
+    uint32_t *from = kept + NEIGHBOURS_KEPT - rest;
+    for (uint32_t i = 0; i < rest / 2; i++) {
+        const uint32_t first = from[i];
+        from[i] = from[rest - 1 - i];
+        from[rest - 1 - i] = first;
+    }
+    for (uint32_t i = 0; i < rest && kept + near != from; i++) kept[near + i] = from[i];
+}
+#endif
 
 /* Counts the neighbours of `self`; stores those that fit, near ones first. */
 PBD_FN void xpbi_count_around(const xpbi_layout_args *a, uint32_t self, vec3 x, const xpbi_around *around) {
     const uint32_t *particle = a->search.grid.particle;
-    uint32_t *kept = a->search.kept + NEIGHBOURS_KEPT * (size_t)self, others[NEIGHBOURS_KEPT], near = 0, rest = 0;
+    uint32_t *kept = a->search.kept + NEIGHBOURS_KEPT * (size_t)self, near = 0, rest = 0;
+#if PBD_BATCH > 1
+    uint32_t others[NEIGHBOURS_KEPT];
+#endif
     for (int s = 0; s < around->count; s++) {
-        const grid_stretch places = around->stretch[s];
+        const grid_stretch places = xpbi_stretch(a, around, s);
         for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
             const xpbi_found found = xpbi_scan(a, x, at, places.end, self);
             const uint32_t more = (uint32_t)count_bits(found.all), nearer = (uint32_t)count_bits(found.near);
             if (near + rest + more <= NEIGHBOURS_KEPT) {
                 append_bits(kept + near, particle + at, found.near);
+#if PBD_BATCH > 1
                 append_bits(others + rest, particle + at, found.all & ~found.near);
+#else
+                if (found.all & ~found.near) kept[NEIGHBOURS_KEPT - 1 - rest] = particle[at];
+#endif
             }
             near += nearer;
             rest += more - nearer;
@@ -124,8 +162,12 @@ PBD_FN void xpbi_count_around(const xpbi_layout_args *a, uint32_t self, vec3 x, 
     }
     a->length[self] = near + rest;
     a->near[self] = near;
-    if (near + rest <= NEIGHBOURS_KEPT)
-        for (uint32_t i = 0; i < rest; i++) kept[near + i] = others[i];
+    if (near + rest > NEIGHBOURS_KEPT) return;
+#if PBD_BATCH > 1
+    for (uint32_t i = 0; i < rest; i++) kept[near + i] = others[i];
+#else
+    xpbi_join_list(kept, near, rest);
+#endif
 }
 
 /* A batch of consecutive particles: most have the cell of the previous one, whose ranges are reused. */
@@ -291,21 +333,35 @@ PBD_ITEM(xpbi_measure_bundles, xpbi_layout_args, b, 4 * XPBI_LANES, 0) {
     a->bundle[b] = most;
 }
 
-/* One item per colour, after the scan: collects the numbers for the host, so that it waits once. Sums in `real` are
- * exact up to 2^24 in f32; they only count work. */
-PBD_TILE(xpbi_tally_colours, xpbi_layout_args, colour, 20, 0) {
-    const uint32_t begin = a->lanes[colour], end = a->lanes[colour + 1], cell = a->begins[colour];
-    real sum[3] = {0, 0, 0};
-    for (uint32_t lane = begin + PBD_LANE; lane < end; lane += PBD_LANES) {
-        const uint32_t members = a->lane_members[lane];
-        if (members == 0) continue; /* without a cell */
-        sum[0] += (real)members;
-        sum[1] += (real)a->key[cell + lane - begin];
-        sum[2] += (real)a->window[cell + lane - begin];
+/* The colour of a bundle; XPBI_MOST_COLOURS behind the last. */
+PBD_FN int xpbi_colour_of_bundle(const xpbi_layout_args *a, size_t b) {
+    int colour = 0;
+    while (colour < XPBI_MOST_COLOURS && XPBI_LANES * b >= a->lanes[colour + 1]) colour++;
+    return colour;
+}
+
+/* Particles of a bundle, their neighbours, and near ones. A scan of all three columns follows. */
+PBD_ITEM(xpbi_tally_bundles, xpbi_layout_args, b, 12 * XPBI_LANES + 12, 3 * XPBI_LANES) {
+    const int colour = xpbi_colour_of_bundle(a, b);
+    uint32_t sum[3] = {0, 0, 0};
+    for (size_t lane = XPBI_LANES * b; lane < XPBI_LANES * (b + 1); lane++) {
+        if (a->lane_members[lane] == 0 || colour == XPBI_MOST_COLOURS) continue; /* without a cell */
+        const size_t cell = a->begins[colour] + lane - a->lanes[colour];
+        sum[0] += a->lane_members[lane];
+        sum[1] += a->key[cell];
+        sum[2] += a->window[cell];
     }
-    tile_sums(sum, 3);
-    if (PBD_LANE != 0) return;
-    for (size_t e = 0; e < 3; e++) a->lanes[XPBI_TALLY + 3 * colour + e] = (uint32_t)sum[e];
+    for (size_t e = 0; e < 3; e++) a->tally[e * a->bundles + b] = sum[e];
+}
+
+/* One item per colour, after the scans: collects the numbers for the host, so that it waits once. Differences of sums
+ * modulo 2^32 are exact. */
+PBD_ITEM(xpbi_tally_colours, xpbi_layout_args, colour, 44, 0) {
+    const size_t begin = a->lanes[colour] / XPBI_LANES, end = a->lanes[colour + 1] / XPBI_LANES;
+    for (size_t e = 0; e < 3; e++) {
+        const uint32_t *column = a->tally + e * a->bundles;
+        a->lanes[XPBI_TALLY + 3 * colour + e] = column[end] - column[begin];
+    }
     if (colour == 0) a->lanes[XPBI_SLICES] = a->bundle[a->bundles];
 }
 

@@ -2,6 +2,7 @@
 #ifndef PBD_XPBI_PARTICLE_KERNELS_H
 #define PBD_XPBI_PARTICLE_KERNELS_H
 
+#include "harness/exec/tile.h"
 #include "methods/physics/space/neighbours_kernels.h"
 #include "methods/physics/surface/collider_pose.h"
 
@@ -10,46 +11,47 @@ typedef struct xpbi_particles {
     real *x;      /* position, m; current volume V^n, m^3 */
     real *v;      /* velocity, m/s; inverse mass, 1/kg, 0: held */
     real *body;   /* three rows: the columns of the elastic F, with V^0, J = V^n/V^0, and the state of the flow rule as
-                     fourths */
-    real *load;   /* acceleration by forces, m/s^2; radius for colliders, m. NULL: no particle has either */
+                     fourths. Between a sort and the end of a step in the order before the sort: xpbi_shape_args */
+    real *load;   /* by index in the scene: acceleration by forces, m/s^2; radius for colliders, m. NULL: no particle
+                     has either */
     real *stray;  /* deviation from the neighbours' motion, m (xpbi_hourglass_kernels.h); NULL: not needed */
     uint32_t *id; /* index in the scene */
 } xpbi_particles;
 
 /* ---- Sorting ----------------------------------------------------------------------------------------------------- */
 
+/* Particles are sorted in two parts, so that few arrays are there twice. The grid has a sorted copy of positions: x is
+ * overwritten by it before the search. Velocities go to the memory of this copy after the search. F is not moved: the
+ * gradients of the step fetch it from where it was, and the end of the step writes it anew, where it is to be. */
 typedef struct xpbi_sort_args {
-    xpbi_particles from, to;
+    real *x;
+    const real *column[4];     /* of the grid: sorted x, y, z and volumes */
+    uint32_t *was;             /* by row: the row before the sort */
     uint32_t *slot, *particle; /* of the grid: old index of the k-th particle; set to k, the new one */
 } xpbi_sort_args;
+
+PBD_ITEM(xpbi_sort, xpbi_sort_args, k, 8 * sizeof(real) + 16, 0) {
+    for (size_t d = 0; d < 4; d++) a->x[4 * k + d] = a->column[d][k];
+    a->was[k] = a->slot[k];
+    a->slot[k] = a->particle[k] = (uint32_t)k;
+}
 
 PBD_FN void xpbi_copy_row(real *to, size_t i, const real *from, size_t j) {
     for (size_t d = 0; d < 4; d++) to[4 * i + d] = from[4 * j + d];
 }
 
-PBD_ITEM(xpbi_sort, xpbi_sort_args, k, 40 * sizeof(real) + 16, 0) {
-    const size_t old = a->slot[k];
-    xpbi_copy_row(a->to.x, k, a->from.x, old);
-    xpbi_copy_row(a->to.v, k, a->from.v, old);
-    for (size_t c = 0; c < 3; c++) xpbi_copy_row(a->to.body, 3 * k + c, a->from.body, 3 * old + c);
-    if (a->from.load) xpbi_copy_row(a->to.load, k, a->from.load, old);
-    if (a->from.stray) xpbi_copy_row(a->to.stray, k, a->from.stray, old);
-    a->to.id[k] = a->from.id[old];
-    a->slot[k] = a->particle[k] = (uint32_t)k;
-}
+typedef struct xpbi_sort_rows_args {
+    const real *v, *stray; /* stray NULL: not needed */
+    real *to_v, *to_stray;
+    const uint32_t *id, *was; /* was: rows of other matter name themselves */
+    uint32_t *to_id;
+} xpbi_sort_rows_args;
 
-typedef struct xpbi_copy_other_args {
-    xpbi_particles from, to;
-    size_t first;
-} xpbi_copy_other_args;
-
-/* Copies rows of other matter, which are not sorted and have no F. */
-PBD_ITEM(xpbi_copy_other, xpbi_copy_other_args, k, 24 * sizeof(real) + 8, 0) {
-    const size_t i = a->first + k;
-    xpbi_copy_row(a->to.x, i, a->from.x, i);
-    xpbi_copy_row(a->to.v, i, a->from.v, i);
-    if (a->from.load) xpbi_copy_row(a->to.load, i, a->from.load, i);
-    a->to.id[i] = a->from.id[i];
+PBD_ITEM(xpbi_sort_rows, xpbi_sort_rows_args, k, 8 * sizeof(real) + 12, 0) {
+    const size_t old = a->was[k];
+    xpbi_copy_row(a->to_v, k, a->v, old);
+    if (a->stray) xpbi_copy_row(a->to_stray, k, a->stray, old);
+    a->to_id[k] = a->id[old];
 }
 
 typedef struct xpbi_drift_args {
@@ -64,19 +66,47 @@ PBD_ITEM(xpbi_drift, xpbi_drift_args, k, 10 * sizeof(real), 6) {
     for (size_t d = 0; d < 3; d++) a->x[i + d] += a->dt * a->v[i + d];
 }
 
+typedef struct xpbi_carry_args {
+    real *x;
+    const real *v, *body; /* body: of xpbi_particles */
+    real dt;
+} xpbi_carry_args;
+
+/* The same for continuum, with its volume V^0 J. */
+PBD_ITEM(xpbi_carry, xpbi_carry_args, i, 14 * sizeof(real), 7) {
+    real *x = a->x + 4 * i;
+    for (size_t d = 0; d < 3; d++) x[d] += a->dt * a->v[4 * i + d];
+    x[3] = a->body[12 * i + 3] * a->body[12 * i + 7];
+}
+
+/* ---- Held particles that are let go (pbd_pour) ------------------------------------------------------------------- */
+
+typedef struct xpbi_let_go_args {
+    real *v;
+    const uint32_t *id;
+    const real *until; /* rows of two by index in the scene: s, until when it is held; 1/kg, its inverse mass then */
+    real time;         /* s: those until then are free */
+} xpbi_let_go_args;
+
+PBD_ITEM(xpbi_let_go, xpbi_let_go_args, i, 3 * sizeof(real) + 4, 1) {
+    const real *until = a->until + 2 * (size_t)a->id[i];
+    if (!(a->v[4 * i + 3] > 0) && until[0] <= a->time) a->v[4 * i + 3] = until[1];
+}
+
 /* ---- Loads ------------------------------------------------------------------------------------------------------- */
 
 typedef struct xpbi_push_args {
     real *v;
     const real *load; /* NULL: gravity alone */
-    vec3 gravity;     /* m/s^2 */
-    real dt, keep;    /* keep: damping factor of velocities */
+    const uint32_t *id;
+    vec3 gravity;  /* m/s^2 */
+    real dt, keep; /* keep: damping factor of velocities */
 } xpbi_push_args;
 
 PBD_ITEM(xpbi_push, xpbi_push_args, i, 8 * sizeof(real), 6) {
     real *v = a->v + 4 * i;
     if (!(v[3] > 0)) return;
-    const real *load = a->load ? a->load + 4 * i : 0;
+    const real *load = a->load ? a->load + 4 * (size_t)a->id[i] : 0;
     v[0] = a->keep * v[0] + a->dt * (a->gravity.x + (load ? load[0] : 0));
     v[1] = a->keep * v[1] + a->dt * (a->gravity.y + (load ? load[1] : 0));
     v[2] = a->keep * v[2] + a->dt * (a->gravity.z + (load ? load[2] : 0));
@@ -88,12 +118,17 @@ typedef struct xpbi_collide_args {
     const collider_pose *collider;
     int colliders;
     const real *x, *load;
+    const uint32_t *id;
     real *clearance; /* by particle, m: the distance that it can move in the step without contact */
     real *v;
     real least; /* m: clearances below are 0, because of rounding */
     real dt, inverse_dt;
     collider_sums sums;
 } xpbi_collide_args;
+
+PBD_FN real xpbi_radius(const xpbi_collide_args *a, size_t i) {
+    return a->load ? a->load[4 * (size_t)a->id[i] + 3] : 0;
+}
 
 /* A distance changes by at most the motion of the particle, so one evaluation per step excludes most particles from
  * contact in all iterations. Meshes, where the path counts too, are always tested; they have anchors for that. */
@@ -104,7 +139,7 @@ PBD_ITEM(xpbi_find_clearance, xpbi_collide_args, i, 9 * sizeof(real), 40) {
         const int mesh = a->collider[c].shape == PBD_MESH;
         clearance = real_min(clearance, mesh ? 0 : collider_gap_at(a->collider + c, x).distance);
     }
-    clearance = (real)0.9 * (clearance - (a->load ? a->load[4 * i + 3] : 0));
+    clearance = (real)0.9 * (clearance - xpbi_radius(a, i));
     a->clearance[i] = clearance > a->least ? clearance : 0; /* NaN: 0 */
 }
 
@@ -116,7 +151,7 @@ PBD_ITEM(xpbi_collide, xpbi_collide_args, i, 8 * sizeof(real), 20) {
     const real free = a->clearance[i];
     if (a->dt * a->dt * vec3_dot(old, old) < free * free || !(v[3] > 0)) return;
     const vec3 start = load3(a->x, i);
-    const real radius = a->load ? a->load[4 * i + 3] : 0;
+    const real radius = xpbi_radius(a, i);
     vec3 p = vec3_add(start, vec3_scale(a->dt, old));
     const collider_contact of = {i, v[3], radius, start, a->sums};
     const vec3 predicted = p;
@@ -128,7 +163,7 @@ PBD_ITEM(xpbi_collide, xpbi_collide_args, i, 8 * sizeof(real), 20) {
     v[2] = now.z;
 }
 
-/* ---- Jacobi: velocities from the sum of all corrections ---------------------------------------------------------- */
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
 typedef struct xpbi_copy_args {
     const real *from;
@@ -137,42 +172,9 @@ typedef struct xpbi_copy_args {
 
 PBD_ITEM(xpbi_copy, xpbi_copy_args, i, 8 * sizeof(real), 0) { xpbi_copy_row(a->to, i, a->from, i); }
 
-enum { XPBI_BLOCK = 256, XPBI_MOMENTA = 4 };
-
-typedef struct xpbi_merge_args {
-    real *v;                /* velocities, updated */
-    const real *moved;      /* velocities plus the sum of corrections */
-    const uint32_t *length; /* NULL: takes the sum; otherwise the mean over 1 + length corrections */
-    size_t particles;
-    real *momentum; /* XPBI_MOMENTA by block: sums of m dv, and of m |dv| */
-} xpbi_merge_args;
-
-PBD_ITEM(xpbi_merge, xpbi_merge_args, block, XPBI_BLOCK * 12 * sizeof(real), XPBI_BLOCK * 20) {
-    const size_t begin = block * XPBI_BLOCK,
-                 end = begin + XPBI_BLOCK < a->particles ? begin + XPBI_BLOCK : a->particles;
-    vec3 sum = vec3_make(0, 0, 0);
-    real size = 0;
-    for (size_t i = begin; i < end; i++) {
-        const real share = a->length ? (real)1 / (real)(1 + a->length[i]) : (real)1;
-        const vec3 old = load3(a->v, i), move = vec3_scale(share, vec3_sub(load3(a->moved, i), old));
-        const vec3 now = a->length ? vec3_add(old, move) : load3(a->moved, i);
-        const real w = a->v[4 * i + 3], mass = w > 0 ? 1 / w : 0;
-        sum = vec3_add(sum, vec3_scale(mass, move));
-        size += mass * real_sqrt(vec3_dot(move, move));
-        a->v[4 * i] = now.x;
-        a->v[4 * i + 1] = now.y;
-        a->v[4 * i + 2] = now.z;
-    }
-    real *out = a->momentum + XPBI_MOMENTA * block;
-    out[0] = sum.x;
-    out[1] = sum.y;
-    out[2] = sum.z;
-    out[3] = size;
-}
-
 /* ---- Reductions by block, completed by the host ------------------------------------------------------------------ */
 
-enum { XPBI_MEASURED = 5 };
+enum { XPBI_BLOCK = 16, XPBI_MEASURED = 5, XPBI_MOMENTA = 4 };
 enum { XPBI_NOTE_DEFICIENT = 1, XPBI_NOTE_ALONE = 2, XPBI_NOTE_IDLE = 4 };
 
 typedef struct xpbi_measure_args {
@@ -206,17 +208,34 @@ PBD_ITEM(xpbi_measure, xpbi_measure_args, block, XPBI_BLOCK *(4 * sizeof(real) +
     out[4] = (real)near;
 }
 
+typedef struct xpbi_momentum_args {
+    const real *impulse; /* of xpbi_gather */
+    size_t particles;
+    real *out; /* XPBI_MOMENTA by block: their sums */
+} xpbi_momentum_args;
+
+PBD_TILE(xpbi_sum_momentum, xpbi_momentum_args, block, XPBI_BLOCK * 4 * sizeof(real), XPBI_BLOCK * 4) {
+    const size_t begin = block * XPBI_BLOCK,
+                 end = begin + XPBI_BLOCK < a->particles ? begin + XPBI_BLOCK : a->particles;
+    real sum[XPBI_MOMENTA] = {0};
+    for (size_t i = begin + PBD_LANE; i < end; i += PBD_LANES)
+        for (size_t d = 0; d < XPBI_MOMENTA; d++) sum[d] += a->impulse[4 * i + d];
+    tile_sums(sum, XPBI_MOMENTA);
+    for (size_t d = 0; d < XPBI_MOMENTA && PBD_LANE == 0; d++) a->out[XPBI_MOMENTA * block + d] = sum[d];
+}
+
 typedef struct xpbi_sum_args {
     const real *values;
     size_t count;
     real *out; /* by block */
 } xpbi_sum_args;
 
-PBD_ITEM(xpbi_sum, xpbi_sum_args, block, XPBI_BLOCK * sizeof(real), XPBI_BLOCK) {
+PBD_TILE(xpbi_sum, xpbi_sum_args, block, XPBI_BLOCK * sizeof(real), XPBI_BLOCK) {
     const size_t begin = block * XPBI_BLOCK, end = begin + XPBI_BLOCK < a->count ? begin + XPBI_BLOCK : a->count;
     real sum = 0;
-    for (size_t i = begin; i < end; i++) sum += a->values[i];
-    a->out[block] = sum;
+    for (size_t i = begin + PBD_LANE; i < end; i += PBD_LANES) sum += a->values[i];
+    sum = tile_sum(sum);
+    if (PBD_LANE == 0) a->out[block] = sum;
 }
 
 #endif

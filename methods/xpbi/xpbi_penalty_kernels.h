@@ -28,11 +28,11 @@ PBD_ITEM(xpbi_apply_penalty, xpbi_penalty_args, i, 11 * sizeof(real), 6) {
 }
 
 /* Work of this and the next kernel: particles and their neighbours. */
-PBD_BATCH_OVER(xpbi_penalty_gradients, xpbi_penalty_args, first, count, 16 * sizeof(real) + 8, 0, 7 * sizeof(real) + 4,
-               21) {
+PBD_BATCH_OVER(xpbi_penalty_gradients, xpbi_penalty_args, first, count, 29 * sizeof(real) + 8, 40, 8 * sizeof(real) + 4,
+               38) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;
-    const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->p.v, slice, lane, own);
+    const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->p.v, slice, lane, own, NULL);
     const vvec3 column[3] = {gradient.x, gradient.y, gradient.z};
     real out[3][PBD_BATCH];
     for (size_t c = 0; c < 3; c++) {

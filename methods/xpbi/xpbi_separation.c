@@ -58,11 +58,11 @@ static pbd_status iterate(void *self, stepper *run) {
 
 /* Separates near pairs after the step, without changing velocities and F. */
 static pbd_status shift(const xpbi *s, stepper *run) {
-    const xpbi_copy_args copy = {s->now.v, s->other.v};
+    const xpbi_copy_args copy = {s->now.v, s->spare};
     PBD_TRY(PBD_RUN(run->exec, xpbi_copy, s->particles, &copy));
-    for (long k = 0; k < run->iterations; k++) PBD_TRY(part_pairs(s, run, s->other.v));
+    for (long k = 0; k < run->iterations; k++) PBD_TRY(part_pairs(s, run, s->spare));
     const collider_sums none = {0}; /* no impulses: velocities stay */
-    return run->colliders.count > 0 ? xpbi_collide_rows(s, run, s->other.v, none) : pbd_ok();
+    return run->colliders.count > 0 ? xpbi_collide_rows(s, run, s->spare, none) : pbd_ok();
 }
 
 static pbd_status move(void *self, stepper *run) {

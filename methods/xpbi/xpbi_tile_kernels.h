@@ -5,9 +5,9 @@
  * large GPU idle and wait for one neighbour after another. With eight lanes per cell there are eight times as many
  * threads; a block of 128 handles a bundle of 16 cells, whose rows are contiguous and fill whole cache sectors; and a
  * particle with 30 neighbours waits for memory four times instead of thirty. Not measured on a GPU yet. Estimates: an
- * update of a neighbour moves 52 bytes in f32 (index 4, gradient 12 and once more from the cache, velocity 16 in and 16
- * out), of which the velocities of a million particles stay in a cache of 50 MB; and 216 updates, of 8 particles per
- * cell in each of 27 colours, are sequential for any size of the body. */
+ * update of a neighbour moves 52 bytes in f32 (index 4, position 16, velocity 16 in and 16 out), of which the positions
+ * and velocities of a million particles stay in a cache of 50 MB; and 216 updates, of 8 particles per cell in each of
+ * 27 colours, are sequential for any size of the body. */
 #ifndef PBD_XPBI_TILE_KERNELS_H
 #define PBD_XPBI_TILE_KERNELS_H
 
@@ -16,25 +16,75 @@
 
 #if PBD_BATCH == 1
 
+/* The first XPBI_HELD neighbours of a lane stay in registers from the gradient to the move: their loads do not depend
+ * on one another, and nothing is read twice. Longer lists are read again. */
+enum { XPBI_HELD = 4 };
+
+typedef struct xpbi_held {
+    real own[4];
+    uint32_t at[XPBI_HELD];
+    real v[XPBI_HELD][4];
+    vvec3 t[XPBI_HELD];
+} xpbi_held;
+
+PBD_FN uint32_t xpbi_read_index(const xpbi_slices *s, size_t row, size_t lane) {
+    return PBD_READ_ONLY(s->neighbour + row * XPBI_LANES + lane);
+}
+
+/* Rows of v, in all lanes. Every loop over held neighbours has a constant number of turns. */
+PBD_FN void xpbi_hold(const xpbi_slices *s, const real *v, size_t slot, uint32_t length, xpbi_held *held) {
+    const size_t lane = slot % XPBI_LANES, begin = s->row[slot / XPBI_LANES];
+    for (uint32_t k = 0; k < XPBI_HELD; k++) {
+        const uint32_t r = (uint32_t)PBD_LANE + k * PBD_LANES;
+        held->at[k] = r < length ? xpbi_read_index(s, begin + r, lane) : 0;
+    }
+    const uint32_t own = PBD_READ_ONLY(s->own + slot);
+    real x[4];
+    row_load(s->x + 4 * (size_t)own, x);
+    row_load(v + 4 * (size_t)own, held->own);
+    for (uint32_t k = 0; k < XPBI_HELD; k++) {
+        const int there = (uint32_t)PBD_LANE + k * PBD_LANES < length;
+        held->t[k] = there ? xpbi_gradient(s, held->at + k, x) : vvec3_make(0, 0, 0);
+    }
+    for (uint32_t k = 0; k < XPBI_HELD; k++) {
+        for (int d = 0; d < 4; d++) held->v[k][d] = 0;
+        if ((uint32_t)PBD_LANE + k * PBD_LANES < length) row_load(v + 4 * (size_t)held->at[k], held->v[k]);
+    }
+}
+
+PBD_FN void xpbi_tile_add(real sum[9], const real b[4], const real o[4], vvec3 t) {
+    for (int d = 0; d < 3; d++) {
+        const real by = b[d] - o[d];
+        sum[d] += by * t.x;
+        sum[3 + d] += by * t.y;
+        sum[6 + d] += by * t.z;
+    }
+}
+
+/* t of a neighbour that is not held. */
+PBD_FN vvec3 xpbi_tile_plain(const xpbi_slices *s, size_t slot, uint32_t at) {
+    real x[4];
+    row_load(s->x + 4 * (size_t)PBD_READ_ONLY(s->own + slot), x);
+    return xpbi_gradient(s, &at, x);
+}
+
 /* The velocity gradient at a particle with `length` neighbours, in all lanes. */
-PBD_FN vmat3 xpbi_tile_gradient(const xpbi_slices *s, const real *v, size_t slot, uint32_t length) {
-    const size_t slice = slot / XPBI_LANES, lane = slot % XPBI_LANES, begin = s->row[slice];
-    real o[4], sum[9] = {0};
-    batch_load_rows(v, s->own + slot, 1, 1, o);
-    for (size_t row = begin + PBD_LANE; row < begin + length; row += PBD_LANES) {
+PBD_FN vmat3 xpbi_tile_gradient(const xpbi_slices *s, const real *v, size_t slot, uint32_t length,
+                                const xpbi_held *held) {
+    const size_t lane = slot % XPBI_LANES, begin = s->row[slot / XPBI_LANES];
+    real sum[9] = {0};
+    for (uint32_t k = 0; k < XPBI_HELD; k++)
+        if ((uint32_t)PBD_LANE + k * PBD_LANES < length) xpbi_tile_add(sum, held->v[k], held->own, held->t[k]);
+    for (size_t row = begin + PBD_LANE + XPBI_HELD * PBD_LANES; row < begin + length; row += PBD_LANES) {
+        const uint32_t at = xpbi_read_index(s, row, lane);
         real b[4];
-        batch_load_rows(v, s->neighbour + row * XPBI_LANES + lane, 1, 1, b);
-        const vvec3 a = xpbi_gradient(s, row, lane);
-        for (int d = 0; d < 3; d++) {
-            const real by = b[d] - o[d];
-            sum[d] += by * a.x;
-            sum[3 + d] += by * a.y;
-            sum[6 + d] += by * a.z;
-        }
+        row_load(v + 4 * (size_t)at, b);
+        xpbi_tile_add(sum, b, held->own, xpbi_tile_plain(s, slot, at));
     }
     tile_sums(sum, 9);
-    return vmat3_make(vvec3_make(sum[0], sum[1], sum[2]), vvec3_make(sum[3], sum[4], sum[5]),
-                      vvec3_make(sum[6], sum[7], sum[8]));
+    const vmat3 plain = vmat3_make(vvec3_make(sum[0], sum[1], sum[2]), vvec3_make(sum[3], sum[4], sum[5]),
+                                   vvec3_make(sum[6], sum[7], sum[8]));
+    return vmat3_mul_transposed(plain, xpbi_load_matrix(s, slot / XPBI_LANES, lane, XPBI_MAP));
 }
 
 /* As xpbi_scalar_move and xpbi_stress_move, but one lane writes after all have read. */
@@ -68,33 +118,40 @@ PBD_FN vmat3 xpbi_tile_stress_move(const xpbi_solve_args *a, size_t slice, size_
 }
 
 /* Each lane moves its neighbours; one lane moves the own particle after all have read its velocity. */
-PBD_FN void xpbi_tile_move(const xpbi_solve_args *a, size_t slot, uint32_t length, vmat3 m) {
+PBD_FN void xpbi_tile_move(const xpbi_solve_args *a, size_t slot, uint32_t length, vmat3 m, xpbi_held *held) {
     const xpbi_slices *s = &a->s;
     const size_t slice = slot / XPBI_LANES, lane = slot % XPBI_LANES, begin = s->row[slice];
-    real x[4];
-    for (size_t row = begin + PBD_LANE; row < begin + length; row += PBD_LANES) {
-        const uint32_t *index = s->neighbour + row * XPBI_LANES + lane;
-        batch_load_rows(a->moved, index, 1, 1, x);
-        xpbi_move_row(x, vmat3_apply(m, xpbi_gradient(s, row, lane)));
-        batch_store_rows(a->moved, index, 1, 1, x);
+    const vmat3 mapped = vmat3_mul(m, xpbi_load_matrix(s, slice, lane, XPBI_MAP));
+    for (uint32_t k = 0; k < XPBI_HELD; k++) {
+        if ((uint32_t)PBD_LANE + k * PBD_LANES >= length) continue;
+        xpbi_move_row(held->v[k], vmat3_apply(mapped, held->t[k]));
+        row_store(a->moved + 4 * (size_t)held->at[k], held->v[k]);
+    }
+    for (size_t row = begin + PBD_LANE + XPBI_HELD * PBD_LANES; row < begin + length; row += PBD_LANES) {
+        const uint32_t at = xpbi_read_index(s, row, lane);
+        real x[4];
+        row_load(a->moved + 4 * (size_t)at, x);
+        xpbi_move_row(x, vmat3_apply(mapped, xpbi_tile_plain(s, slot, at)));
+        row_store(a->moved + 4 * (size_t)at, x);
     }
     if (PBD_LANE != 0) return;
     const vvec3 sum = vvec3_make(xpbi_entry(s, slice, lane, XPBI_SUM), xpbi_entry(s, slice, lane, XPBI_SUM + 1),
                                  xpbi_entry(s, slice, lane, XPBI_SUM + 2));
-    batch_load_rows(a->moved, s->own + slot, 1, 1, x);
-    xpbi_move_row(x, vmat3_apply(m, vvec3_scale(-1, sum)));
-    batch_store_rows(a->moved, s->own + slot, 1, 1, x);
+    xpbi_move_row(held->own, vmat3_apply(m, vvec3_scale(-1, sum)));
+    row_store(a->moved + 4 * (size_t)s->own[slot], held->own);
 }
 
 PBD_FN void xpbi_tile_solve(const xpbi_solve_args *a, size_t slot, uint32_t length, int kind) {
     const size_t slice = slot / XPBI_LANES, lane = slot % XPBI_LANES;
     vmat3 gradient = vmat3_scale(0, vmat3_identity());
-    if (!a->warm) gradient = xpbi_tile_gradient(&a->s, a->v, slot, length);
+    xpbi_held held;
+    xpbi_hold(&a->s, a->v, slot, length, &held);
+    if (!a->warm) gradient = xpbi_tile_gradient(&a->s, a->v, slot, length, &held);
     const xpbi_point at = xpbi_evaluate(a, slice, lane, kind, gradient);
     if (PBD_LANE == 0 && a->note && kind != XPBI_VOLUME && at.c <= xpbi_least(at.mu)) xpbi_note_idle(a, slice, lane, 1);
     const vmat3 m = kind == XPBI_STRESS ? xpbi_tile_stress_move(a, slice, lane, at)
                                         : xpbi_tile_scalar_move(a, slice, lane, kind, at);
-    xpbi_tile_move(a, slot, length, m);
+    xpbi_tile_move(a, slot, length, m, &held);
     tile_barrier(); /* the next particle may be a neighbour of this one */
 }
 
@@ -102,8 +159,8 @@ PBD_FN void xpbi_tile_solve(const xpbi_solve_args *a, size_t slot, uint32_t leng
 
 /* An item is a cell; work: its particles and their neighbours. Padding slots of a cell come last. On the CPU whole
  * batches, as in xpbi_solve: cells come in slices of XPBI_LANES. */
-PBD_TILE_OVER(xpbi_solve_cells, xpbi_solve_args, item, (9 + XPBI_ENTRIES) * sizeof(real) + 8, 500,
-              11 * sizeof(real) + 4, 50) {
+PBD_TILE_OVER(xpbi_solve_cells, xpbi_solve_args, item, (13 + XPBI_SWEPT) * sizeof(real) + 8, 560, 12 * sizeof(real) + 4,
+              68) {
 #if PBD_BATCH == 1
     const size_t at = a->lane + item, bundle = at / XPBI_LANES;
     const int last = a->form == XPBI_SHEAR ? XPBI_VOLUME : a->form;

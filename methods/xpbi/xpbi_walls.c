@@ -9,6 +9,7 @@ static xpbi_collide_args args_of(const xpbi *s, const stepper *run, real *v, col
                                .colliders = (int)run->colliders.count,
                                .x = s->now.x,
                                .load = s->now.load,
+                               .id = s->now.id,
                                .clearance = s->clearance,
                                .v = v,
                                .least = (real)(0.01 * s->radius),

@@ -19,6 +19,7 @@ unset grid
 set grid ytics
 file = data . '/rows.tsv'
 plot file every ::1 using ($1 - 0.3):4 with boxes fs solid 1 lc rgb '#1b3a6b' title 'here, one thread', \
+     file every ::1 using ($1 - 0.43):10 with points pt 9 ps 1.2 lc rgb '#2e7d4f' title 'all at once', \
      file every ::1 using ($1 - 0.1):5 with boxes fs pattern 2 lc rgb '#1b3a6b' title 'collision in it', \
      file every ::1 using ($1 + 0.1):6 with boxes fs solid 0.55 lc rgb '#c2571a' title 'paper, GTX 1080', \
      file every ::1 using ($1 + 0.3):7 with boxes fs pattern 1 lc rgb '#c2571a' title 'collision in it', \

@@ -10,7 +10,7 @@ struct Elastic : pbd::Engine {
     Elastic() {
         engine = "elastic", version = "1.0", integrator = "symplectic_euler";
         needs = {"tets"}, takes = {"start", "elasticity"}, laws = {"stvk"}, fields = {"positions", "velocities"};
-        says_laws = true;
+        says_laws = saves = true;
         params = {pbd::choice("wrong", "none", {"none", "E", "nu", "masses", "gravity"}, "what it takes wrongly")};
     }
 
@@ -81,6 +81,18 @@ struct Elastic : pbd::Engine {
     }
 
     std::vector<double> read(const std::string &field) override { return field == "positions" ? x : v; }
+
+    std::vector<char> save() override {
+        std::vector<char> out(2 * x.size() * sizeof x[0]);
+        std::memcpy(out.data(), x.data(), out.size() / 2);
+        std::memcpy(out.data() + out.size() / 2, v.data(), out.size() / 2);
+        return out;
+    }
+
+    void load(const std::vector<char> &state) override {
+        std::memcpy(x.data(), state.data(), state.size() / 2);
+        std::memcpy(v.data(), state.data() + state.size() / 2, state.size() / 2);
+    }
 };
 
 int main() {

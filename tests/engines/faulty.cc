@@ -123,6 +123,8 @@ int main() {
     const std::string how = variable("FAULTY_HELLO"), pid = variable("FAULTY_PID");
     if (!pid.empty()) std::ofstream(pid) << getpid() << "\n";
     if (how == "takes") e.takes.push_back("colliderz");
+    if (how == "liquid") e.needs = {"particles"}, e.takes = {"start", "fluid", "colliders"};
+    if (how == "sand") e.needs = {"particles"}, e.takes = {"start", "flow", "colliders"};
     if (how == "version") e.version = "";
     if (how == "precision") e.precision = "f16";
     if (how == "fields") e.fields = {"velocities"};

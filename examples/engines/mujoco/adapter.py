@@ -9,6 +9,7 @@ import numpy as np
 
 import pbd_engine
 
+ANCHOR = 1e9  # masses of the scene: inertia of what is held away from rest. A flex cannot be attached to what is moved there
 INTEGRATORS = {"discrete": mujoco.mjtIntegrator.mjINT_DISCRETE, "euler": mujoco.mjtIntegrator.mjINT_EULER}
 WARNINGS = {"bad_qpos": mujoco.mjtWarning.mjWARN_BADQPOS, "bad_qvel": mujoco.mjtWarning.mjWARN_BADQVEL,
             "bad_qacc": mujoco.mjtWarning.mjWARN_BADQACC}
@@ -42,14 +43,14 @@ class MuJoCo(pbd_engine.Engine):
         option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET) | int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
         held = np.zeros(len(scene.positions), bool)
         held[scene.fixed] = True
+        moved = held & np.any(scene.start != scene.positions, axis=1)  # held elsewhere than at rest
         names = []
         for i, at in enumerate(scene.positions):
-            if held[i]:  # fixed to the world where it is held
-                body = spec.worldbody.add_body(name=f"p{i}", pos=scene.start[i])
-            else:
-                body = spec.worldbody.add_body(name=f"p{i}", pos=at)
+            body = spec.worldbody.add_body(name=f"p{i}", pos=at)  # at rest: the shape of the flex is taken from here
+            if not held[i] or moved[i]:  # else fixed to the world
                 for axis in np.eye(3):
-                    body.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
+                    joint = body.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
+                    joint.armature = ANCHOR * scene.masses.sum() if moved[i] else 0
                 body.explicitinertial = 1
                 body.mass = scene.masses[i]
                 body.ipos = np.zeros(3)
@@ -66,7 +67,7 @@ class MuJoCo(pbd_engine.Engine):
         flex.contype = flex.conaffinity = flex.selfcollide = 0
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
-        self.free = np.flatnonzero(~held)
+        self.free = np.flatnonzero(~held | moved)
         self.held, self.count = held, len(names)
         self.origin = scene.positions[self.free]
         self.at_rest = scene.start.copy()

@@ -7,6 +7,8 @@ xpbd           constraints tr(F^T F) - 3 and J - 1: no shear modulus at rest, so
 
 Masses are those of the scene. The radius of particles is made small, or a mesh's neighbours repel each other."""
 
+import os
+
 import newton
 import numpy as np
 import warp as wp
@@ -32,7 +34,8 @@ class Newton(pbd_engine.Engine):
 
     def __init__(self):
         wp.init()
-        self.device = str(wp.get_preferred_device())
+        wp.set_device(os.environ.get("WARP_DEVICE", "cpu"))  # gpu.yaml: cuda:0
+        self.device = str(wp.get_device())
 
     def create(self, scene):
         p, (lam, mu) = scene.params, scene.lame()

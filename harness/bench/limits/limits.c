@@ -27,6 +27,7 @@ static const struct spec {
     {"gather", "neighbours/s", PBD_PROBE_GATHER, PBD_PRECISION_F32, PBD_CPU | PBD_CUDA},
     {"scatter", "neighbours/s", PBD_PROBE_SCATTER, PBD_PRECISION_F32, PBD_CPU | PBD_CUDA},
     {"gather_scatter", "neighbours/s", PBD_PROBE_GATHER_SCATTER, PBD_PRECISION_F32, PBD_CPU | PBD_CUDA},
+    {"gather_scatter", "neighbours/s", PBD_PROBE_GATHER_SCATTER, PBD_PRECISION_F64, PBD_CPU},
     {"launch", "s", PBD_PROBE_LAUNCH, PBD_PRECISION_F32, PBD_CUDA},
     {"graph_launch", "s", PBD_PROBE_GRAPH_LAUNCH, PBD_PRECISION_F32, PBD_CUDA},
 };

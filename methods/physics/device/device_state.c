@@ -3,10 +3,12 @@
 #include <math.h>
 
 #include "harness/exec/arena.h"
+#include "harness/exec/team.h"
+#include "methods/physics/device/device_state_kernels.h"
 
 pbd_status device_arrays_allocate(pbd_exec *exec, const device_array *row, size_t count) {
     for (size_t k = 0; k < count; k++)
-        if (row[k].count > 0 && !(row[k].flags & DEVICE_ON_HOST))
+        if (row[k].count > 0 && !(row[k].flags & DEVICE_ON_HOST) && !*row[k].at)
             PBD_TRY(pbd_alloc(exec, row[k].count * row[k].size, row[k].at));
     return pbd_ok();
 }
@@ -58,21 +60,56 @@ pbd_status device_arrays_load(pbd_exec *exec, const device_array *row, size_t co
     return pbd_ok();
 }
 
+typedef struct reading {
+    const real *rows;
+    size_t stride, width;
+    const size_t *column;
+    const uint32_t *number;
+    double *out;
+} reading;
+
+static void read_rows(void *context, size_t begin, size_t end) {
+    const reading *r = context;
+    for (size_t i = begin; i < end; i++) {
+        const real *row = r->rows + r->stride * i;
+        double *out = r->out + r->width * (r->number ? r->number[i] : i);
+        for (size_t d = 0; d < r->width; d++) out[d] = (double)row[r->column ? r->column[d] : d];
+    }
+}
+
+enum { READ_PIECE = 32768 }; /* rows that a thread of the host takes at a time */
+
 pbd_status device_rows_read(pbd_exec *exec, const real *device, size_t n, size_t stride, size_t width,
                             const size_t *column, const uint32_t *number, double *out) {
     pbd_arena a PBD_ARENA;
     real *rows = pbd_new(&a, real, stride * n);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(pbd_download(exec, rows, device, stride * n * sizeof *rows));
-    for (size_t i = 0; i < n; i++)
-        for (size_t d = 0; d < width; d++)
-            out[width * (number ? number[i] : i) + d] = (double)rows[stride * i + (column ? column[d] : d)];
+    pbd_team_run(n, READ_PIECE, read_rows, &(reading){rows, stride, width, column, number, out});
     return pbd_ok();
 }
 
-pbd_status device_blocks_take(pbd_exec *exec, const real *device, size_t blocks, size_t width, size_t largest,
-                              double *out) {
-    const size_t count = width * blocks;
+enum { FEW_BLOCKS = 2048 }; /* the host takes so many */
+
+pbd_status device_blocks_fold(pbd_exec *exec, real *device, size_t *blocks, size_t width, size_t bounds,
+                              size_t largest) {
+    while (*blocks > FEW_BLOCKS) {
+        const size_t left = (*blocks + DEVICE_FOLD - 1) / DEVICE_FOLD;
+        const device_fold_args args = {device, width, bounds, largest, *blocks, left};
+        PBD_TRY(PBD_RUN(exec, device_fold, left * width, &args));
+        *blocks = left;
+    }
+    return pbd_ok();
+}
+
+pbd_status device_blocks_take(pbd_exec *exec, real *device, size_t blocks, size_t width, size_t largest, double *out) {
+    PBD_TRY(device_blocks_fold(exec, device, &blocks, width, 0, largest));
+    return device_rows_total(exec, device, blocks, width, largest, out);
+}
+
+pbd_status device_rows_total(pbd_exec *exec, const real *device, size_t rows, size_t width, size_t largest,
+                             double *out) {
+    const size_t count = width * rows;
     pbd_arena a PBD_ARENA;
     real *block = pbd_new(&a, real, count);
     PBD_TRY(pbd_arena_check(&a));
@@ -85,7 +122,8 @@ pbd_status device_blocks_take(pbd_exec *exec, const real *device, size_t blocks,
     return pbd_ok();
 }
 
-pbd_status device_blocks_bounds(pbd_exec *exec, const real *device, size_t blocks, double low[3], double high[3]) {
+pbd_status device_blocks_bounds(pbd_exec *exec, real *device, size_t blocks, double low[3], double high[3]) {
+    PBD_TRY(device_blocks_fold(exec, device, &blocks, 6, 3, 0));
     pbd_arena a PBD_ARENA;
     real *block = pbd_new(&a, real, 6 * blocks);
     PBD_TRY(pbd_arena_check(&a));

@@ -19,8 +19,8 @@
 #include "harness/exec/exec.h"
 #include "harness/exec/real.h"
 
-PBD_PRECISE(device_blocks_take, device_arrays_allocate, device_arrays_free, device_arrays_save, device_arrays_load,
-            device_rows_read, device_blocks_bounds)
+PBD_PRECISE(device_blocks_fold, device_blocks_take, device_rows_total, device_arrays_allocate, device_arrays_free,
+            device_arrays_save, device_arrays_load, device_rows_read, device_blocks_bounds)
 
 enum { DEVICE_MOST_ARRAYS = 96 };
 enum { DEVICE_IS_SAVED = 1, DEVICE_ON_HOST = 2 };
@@ -43,7 +43,7 @@ typedef struct device_array {
 /* Copies the table `rows` to `out`, which has room for DEVICE_MOST_ARRAYS; evaluates to its length. */
 #define DEVICE_ROWS(out, rows) (memcpy(out, rows, sizeof(rows)), sizeof(rows) / sizeof *(rows))
 
-/* Zeroed. After a failure the caller frees all. */
+/* Zeroed. An array that is there already stays. After a failure the caller frees all. */
 pbd_status device_arrays_allocate(pbd_exec *exec, const device_array *row, size_t count);
 /* And sets them to NULL. */
 void device_arrays_free(pbd_exec *exec, const device_array *row, size_t count);
@@ -54,19 +54,39 @@ pbd_status device_arrays_save(pbd_exec *exec, const device_array *row, size_t co
 pbd_status device_arrays_load(pbd_exec *exec, const device_array *row, size_t count, const char *method,
                               const void *blob, size_t bytes);
 
+/* The slots `save` and `load` of a method whose state is one struct `method`: `exec` and what follows a load, `loaded`,
+ * are written with its pointer s. */
+#define DEVICE_SAVING(method, exec, arrays_of, loaded)                                   \
+    static pbd_status save(const void *state, void *blob, size_t *bytes) {               \
+        const method *s = state;                                                         \
+        device_array row[DEVICE_MOST_ARRAYS];                                            \
+        return device_arrays_save(exec, row, arrays_of(s, row), blob, bytes);            \
+    }                                                                                    \
+    static pbd_status load(void *state, const void *blob, size_t bytes) {                \
+        method *s = state;                                                               \
+        device_array row[DEVICE_MOST_ARRAYS];                                            \
+        PBD_TRY(device_arrays_load(exec, row, arrays_of(s, row), #method, blob, bytes)); \
+        return loaded;                                                                   \
+    }
+
 /* Reads n rows of `stride` numbers from `device`. The columns `column` (NULL: the first `width`) of row i go as doubles
  * to row number[i] of out (NULL: i). Waits. */
 pbd_status device_rows_read(pbd_exec *exec, const real *device, size_t n, size_t stride, size_t width,
                             const size_t *column, const uint32_t *number, double *out);
 
-/* Reduces the `width` numbers that a kernel left for each block at `device` into out: the first `largest` columns by
- * maximum (a NaN is kept), the others by addition in the order of blocks. The previous values of out are included.
- * Waits. */
-pbd_status device_blocks_take(pbd_exec *exec, const real *device, size_t blocks, size_t width, size_t largest,
-                              double *out);
+/* Reduces the rows of `width` numbers that a kernel left for each block at `device` to few, on the device and in place,
+ * the same way on every backend: the first `bounds` columns by minimum and as many again by maximum, both ignoring NaN;
+ * `largest` further ones by maximum, which keeps a NaN; the others by addition. Does not wait. */
+pbd_status device_blocks_fold(pbd_exec *exec, real *device, size_t *blocks, size_t width, size_t bounds,
+                              size_t largest);
+/* Reduces them to one row, which is combined with the previous values of out. The rows at `device` are lost. Waits. */
+pbd_status device_blocks_take(pbd_exec *exec, real *device, size_t blocks, size_t width, size_t largest, double *out);
+/* The same by the host alone, in double and in the order of rows, which are kept. */
+pbd_status device_rows_total(pbd_exec *exec, const real *device, size_t rows, size_t width, size_t largest,
+                             double *out);
 
 /* Reduces blocks of six numbers at `device`: the minimum of the first three, the maximum of the others. NaN is ignored.
- * Without blocks: infinity and -infinity. Waits. */
-pbd_status device_blocks_bounds(pbd_exec *exec, const real *device, size_t blocks, double low[3], double high[3]);
+ * Without blocks: infinity and -infinity. The rows at `device` are lost. Waits. */
+pbd_status device_blocks_bounds(pbd_exec *exec, real *device, size_t blocks, double low[3], double high[3]);
 
 #endif

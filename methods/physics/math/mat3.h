@@ -84,15 +84,15 @@ PBD_FN V(mat3) V(mat3_cofactor)(V(mat3) a) {
     return V(mat3_make)(V(vec3_cross)(a.y, a.z), V(vec3_cross)(a.z, a.x), V(vec3_cross)(a.x, a.y));
 }
 
-PBD_FN V(real) V(mat3_largest)(V(mat3) a) { /* absolute value of the largest entry; NaN is ignored */
-    V(real) most = V(real_set)(0);
-    const V(vec3) column[3] = {a.x, a.y, a.z};
-    for (int c = 0; c < 3; c++) {
-        most = V(real_max)(V(real_abs)(column[c].x), most);
-        most = V(real_max)(V(real_abs)(column[c].y), most);
-        most = V(real_max)(V(real_abs)(column[c].z), most);
-    }
-    return most;
+/* Absolute value of the largest entry; NaN is ignored. By a tree, since a chain of nine comparisons takes long. */
+PBD_FN V(real) V(vec3_largest)(V(vec3) a) {
+    const V(real) zero = V(real_set)(0);
+    return V(real_max)(V(real_max)(V(real_abs)(a.x), zero),
+                       V(real_max)(V(real_max)(V(real_abs)(a.y), zero), V(real_max)(V(real_abs)(a.z), zero)));
+}
+
+PBD_FN V(real) V(mat3_largest)(V(mat3) a) {
+    return V(real_max)(V(vec3_largest)(a.x), V(real_max)(V(vec3_largest)(a.y), V(vec3_largest)(a.z)));
 }
 
 #endif

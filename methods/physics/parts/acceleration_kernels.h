@@ -4,7 +4,7 @@
 
 #include "harness/exec/kernel.h"
 
-enum { ACCELERATION_BLOCK = 1024, ACCELERATION_WINDOW = 8, ACCELERATION_SUMS = 2 * ACCELERATION_WINDOW };
+enum { ACCELERATION_BLOCK = 16, ACCELERATION_WINDOW = 8, ACCELERATION_SUMS = 2 * ACCELERATION_WINDOW };
 
 typedef struct accelerate_args {
     real *x;      /* after the sweep; becomes the combination */

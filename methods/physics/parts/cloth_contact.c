@@ -47,6 +47,11 @@ void cloth_contact_free(cloth_contact *c) {
     free(c);
 }
 
+size_t cloth_contact_arrays(cloth_contact *c, device_array *row) {
+    const device_array rows[] = {HOST_SAVED(c->deepest), HOST_SAVED(c->most)};
+    return DEVICE_ROWS(row, rows);
+}
+
 static pbd_status allocate(cloth_contact *c, size_t count, size_t size, void *out) {
     return pbd_alloc(c->exec, count * size, (void **)out);
 }
@@ -128,29 +133,22 @@ static pbd_status sort_sides(cloth_contact *c) {
     const cloth_rows rows = cloth_rows_of(c->cloth);
     const size_t sides = 3 * c->contacts;
     const cloth_contact_sides_args list = {c->vertex, c->key, c->side};
-    const cloth_contact_first_args first = {c->key, c->first_side, sides, (uint32_t)rows.particles};
+    const grid_cells_args first = {c->key, c->first_side, sides};
     PBD_TRY(PBD_RUN(c->exec, list_sides, sides, &list));
     PBD_TRY(pbd_sort_pairs(c->exec, c->key, c->side, sides, bits_of(rows.particles)));
-    return PBD_RUN(c->exec, find_first_sides, sides, &first);
+    return PBD_RUN(c->exec, find_first_sides, rows.particles + 1, &first);
 }
 
 static pbd_status watch(cloth_contact *c) {
-    const size_t blocks = (c->contacts + CLOTH_CONTACT_BLOCK - 1) / CLOTH_CONTACT_BLOCK,
-                 count = CLOTH_CONTACT_SUMS * blocks;
+    const size_t blocks = (c->contacts + CLOTH_CONTACT_BLOCK - 1) / CLOTH_CONTACT_BLOCK;
     const cloth_contact_measure_args args = {c->normal, c->contacts, (real)c->set.distance, c->block};
+    double sum[CLOTH_CONTACT_SUMS] = {0};
     PBD_TRY(PBD_RUN(c->exec, measure_cloth_contacts, blocks, &args));
-    real *block = malloc((count + 1) * sizeof *block);
-    if (!block) return pbd_error(PBD_FAILED, "out of memory for %zu contacts", c->contacts);
-    const pbd_status status = pbd_download(c->exec, block, c->block, count * sizeof *block);
-    double near = 0;
-    for (size_t i = 0; i < count && status.code == PBD_OK; i += CLOTH_CONTACT_SUMS) {
-        c->deepest = fmax(c->deepest, (double)block[i]);
-        near += (double)block[i + 1];
-    }
-    c->most = fmax(c->most, near);
-    pbd_metric(c->recorder, "cloth_contacts", "1", PBD_STATE, near);
-    free(block);
-    return status;
+    PBD_TRY(device_blocks_take(c->exec, c->block, blocks, CLOTH_CONTACT_SUMS, 1, sum));
+    c->deepest = fmax(c->deepest, sum[0]);
+    c->most = fmax(c->most, sum[1]);
+    pbd_metric(c->recorder, "cloth_contacts", "1", PBD_STATE, sum[1]);
+    return pbd_ok();
 }
 
 static pbd_status look_for(cloth_contact *c, const real *x, const real *v) {

@@ -10,7 +10,8 @@
 
 #include "methods/physics/parts/cloth.h"
 
-PBD_PRECISE(cloth_contact_create, cloth_contact_free, cloth_contact_begin, cloth_contact_iterate, cloth_contact_record)
+PBD_PRECISE(cloth_contact_create, cloth_contact_free, cloth_contact_begin, cloth_contact_iterate, cloth_contact_record,
+            cloth_contact_arrays)
 
 typedef struct cloth_contact_settings {
     size_t particles;
@@ -24,6 +25,8 @@ typedef struct cloth_contact cloth_contact;
 pbd_status cloth_contact_create(const cloth *c, const cloth_contact_settings *settings, pbd_exec *exec,
                                 pbd_recorder *recorder, cloth_contact **out);
 void cloth_contact_free(cloth_contact *c); /* NULL-safe */
+/* What is saved of it (device_state.h): what it saw so far. */
+size_t cloth_contact_arrays(cloth_contact *c, device_array *row);
 
 /* x: positions, v: velocities, in any order, which must not change until the last iterate. Waits. */
 pbd_status cloth_contact_begin(cloth_contact *c, const real *x, const real *v, double dt);

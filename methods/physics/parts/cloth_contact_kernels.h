@@ -15,7 +15,10 @@
 #ifndef PBD_CLOTH_CONTACT_KERNELS_H
 #define PBD_CLOTH_CONTACT_KERNELS_H
 
+#include <string.h>
+
 #include "harness/exec/kernel.h"
+#include "methods/physics/space/grid_search.h"
 #include "methods/physics/surface/collider_pose.h"
 #include "methods/physics/surface/mesh_search.h"
 
@@ -53,11 +56,15 @@ PBD_FN int cloth_contact_before(const nearest_point *a, const nearest_point *b) 
     return a->distance < b->distance || (!(b->distance < a->distance) && a->triangle < b->triangle);
 }
 
+/* A constant number of turns with known indices, so that the list is in a GPU's registers. */
 PBD_FN int cloth_contact_insert(nearest_point *list, int count, const nearest_point *one) {
-    int at = count < CLOTH_CONTACTS_MOST ? count : CLOTH_CONTACTS_MOST - 1;
-    if (count == CLOTH_CONTACTS_MOST && !cloth_contact_before(one, &list[at])) return count;
-    for (; at > 0 && cloth_contact_before(one, &list[at - 1]); at--) list[at] = list[at - 1];
-    list[at] = *one;
+    nearest_point carried = *one;
+    for (int k = 0; k < CLOTH_CONTACTS_MOST; k++) {
+        const nearest_point here = list[k];
+        if (k < count && !cloth_contact_before(&carried, &here)) continue;
+        if (k <= count) list[k] = carried;
+        carried = here;
+    }
     return count < CLOTH_CONTACTS_MOST ? count + 1 : count;
 }
 
@@ -95,6 +102,8 @@ PBD_FN_NOINLINE int find_cloth_contacts(const cloth_contact_find_args *a, size_t
     mesh_walk walk;
     nearest_point rim, one;
     int count = 0, rims = 0;
+    memset(list, 0, CLOTH_CONTACTS_MOST * sizeof *list);
+    memset(&rim, 0, sizeof rim);
     if (!(wide < MESH_FAR)) return 0; /* non-finite */
     mesh_walk_begin(&a->mesh, &walk);
     for (uint32_t t = mesh_walk_next(&a->mesh, &walk, low, high); t != MESH_NONE;
@@ -123,7 +132,8 @@ PBD_ITEM_OVER(fill_cloth_contacts, cloth_contact_find_args, i, 8, 0, 16 * sizeof
     const uint32_t first = a->first[i], count = a->first[i + 1] - first;
     if (count == 0) return;
     const int found = find_cloth_contacts(a, i, list);
-    for (uint32_t k = 0; k < count && k < (uint32_t)found; k++) {
+    for (uint32_t k = 0; k < CLOTH_CONTACTS_MOST; k++) {
+        if (k >= count || k >= (uint32_t)found) break;
         const size_t c = first + k;
         const nearest_point *one = &list[k];
         const real gap = one->distance - a->distance;
@@ -152,19 +162,8 @@ PBD_ITEM(list_sides, cloth_contact_sides_args, k, 12, 0) {
     a->side[k] = (uint32_t)k;
 }
 
-typedef struct cloth_contact_first_args {
-    const uint32_t *key; /* sorted */
-    uint32_t *first;     /* by vertex; one more at the end */
-    size_t sides;
-    uint32_t vertices;
-} cloth_contact_first_args;
-
-PBD_ITEM(find_first_sides, cloth_contact_first_args, k, 8, 0) {
-    uint32_t vertex = k ? a->key[k - 1] + 1 : 0;
-    for (; vertex <= a->key[k]; vertex++) a->first[vertex] = (uint32_t)k;
-    if (k + 1 < a->sides) return;
-    for (; vertex <= a->vertices; vertex++) a->first[vertex] = (uint32_t)a->sides;
-}
+/* The first side of each vertex, as of a grid's cells. */
+PBD_BATCH_OF(find_first_sides, grid_cells_args, first, count, 8, 20) { grid_find_firsts(a, first, count); }
 
 /* ---- Impulses ---------------------------------------------------------------------------------------------------- */
 
@@ -248,7 +247,7 @@ PBD_ITEM_OVER(push_vertices, cloth_contact_args, k, 8 * sizeof(real) + 8, 6, 5 *
 
 /* ---- Penetration ------------------------------------------------------------------------------------------------- */
 
-enum { CLOTH_CONTACT_BLOCK = 256, CLOTH_CONTACT_SUMS = 2 };
+enum { CLOTH_CONTACT_BLOCK = 16, CLOTH_CONTACT_SUMS = 2 };
 
 typedef struct cloth_contact_measure_args {
     const real *normal;

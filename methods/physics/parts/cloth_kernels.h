@@ -242,7 +242,7 @@ PBD_BATCH_OF(measure_hinges, hinge_rest_args, first, count, 17 * sizeof(real) + 
 
 /* ---- Residuals --------------------------------------------------------------------------------------------------- */
 
-enum { CLOTH_BLOCK = 256 };
+enum { CLOTH_BLOCK = 16 };
 
 typedef struct stretch_sum_args {
     stretch_args of;

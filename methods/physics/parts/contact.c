@@ -256,34 +256,23 @@ static pbd_status sum_blocks(contact *c, double sum[CONTACT_SUMS]) {
                                    .particles = c->particles,
                                    .tolerance = (real)c->tolerance,
                                    .out = c->block};
-    const size_t blocks = c->particles / CONTACT_BLOCK + 1, count = CONTACT_SUMS * blocks;
-    pbd_arena a PBD_ARENA;
-    real *block = pbd_new(&a, real, count);
-    PBD_TRY(pbd_arena_check(&a));
+    const size_t blocks = c->particles / CONTACT_BLOCK + 1;
     PBD_TRY(PBD_RUN(c->exec, sum_contacts, blocks, &args));
-    PBD_TRY(pbd_download(c->exec, block, c->block, count * sizeof *block));
-    for (const real *one = block; one < block + count; one += CONTACT_SUMS) {
-        sum[0] += (double)one[0];
-        sum[1] = fmax(sum[1], (double)one[1]);
-        sum[2] = fmax(sum[2], (double)one[2]);
-        sum[3] += (double)one[3];
-        sum[4] += (double)one[4];
-    }
-    return pbd_ok();
+    return device_blocks_take(c->exec, c->block, blocks, CONTACT_SUMS, 2, sum);
 }
 
 pbd_status contact_record(contact *c) {
     if (!c->pairs && !c->walled) return pbd_ok();
-    double sum[CONTACT_SUMS] = {0, 0, -NEVER, 0, 0};
+    double sum[CONTACT_SUMS] = {0, -NEVER, 0, 0, 0};
     PBD_TRY(sum_blocks(c, sum));
     if (c->pairs) {
         if (c->rows > 0) c->filled = sum[4] / (double)(c->rows * CONTACT_SLICE);
-        c->touching_sides = (size_t)sum[0];
-        c->most_pairs = fmax(c->most_pairs, sum[0] / 2);
-        pbd_metric(c->recorder, "deepest_penetration", "m", PBD_FLAW, sum[1]);
-        pbd_metric(c->recorder, "contact_pairs", "1", PBD_STATE, sum[0] / 2);
+        c->touching_sides = (size_t)sum[2];
+        c->most_pairs = fmax(c->most_pairs, sum[2] / 2);
+        pbd_metric(c->recorder, "deepest_penetration", "m", PBD_FLAW, sum[0]);
+        pbd_metric(c->recorder, "contact_pairs", "1", PBD_STATE, sum[2] / 2);
         pbd_metric(c->recorder, "most_contact_pairs", "1", PBD_STATE, c->most_pairs);
-        if (sum[2] > -0.5 * NEVER) pbd_metric(c->recorder, "smallest_far_distance", "m", PBD_QUALITY, -sum[2]);
+        if (sum[1] > -0.5 * NEVER) pbd_metric(c->recorder, "smallest_far_distance", "m", PBD_QUALITY, -sum[1]);
     }
     if (c->walled) pbd_metric(c->recorder, "particles_ever_outside", "1", PBD_FLAW, sum[3]);
     return pbd_ok();

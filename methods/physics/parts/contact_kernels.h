@@ -61,7 +61,9 @@ typedef struct contact_around {
     grid_cell cell;
     real body;
     int stretches; /* negative: not computed yet */
+#if PBD_BATCH > 1  /* on a GPU, where each thread has one particle, an array would only be slow memory */
     grid_stretch stretch[GRID_STRETCHES];
+#endif
 } contact_around;
 
 PBD_FN contact_around around_nothing(void) {
@@ -88,11 +90,24 @@ PBD_FN void look_around_cell(const contact_search_args *a, uint32_t k, contact_a
     around->cell = cell;
     around->body = a->body[k];
     around->stretches = 0;
+#if PBD_BATCH > 1
     for (int s = 0; s < GRID_STRETCHES; s += grid_stretch_step(g, cell)) {
         const grid_stretch places = grid_stretch_of(g, cell, s);
         if (places.begin < places.end && (a->self_square >= 0 || holds_others(a->body, around->body, places)))
             around->stretch[around->stretches++] = places;
     }
+#else
+    around->stretches = GRID_STRETCHES;
+#endif
+}
+
+PBD_FN grid_stretch contact_stretch(const contact_search_args *a, const contact_around *around, int s) {
+#if PBD_BATCH > 1
+    (void)a;
+    return around->stretch[s];
+#else
+    return grid_stretch_of(&a->grid, around->cell, s);
+#endif
 }
 
 PBD_FN void append_apart(uint32_t *list, uint32_t stride, const uint32_t *from, uint32_t bits) {
@@ -107,7 +122,7 @@ PBD_FN uint32_t contact_candidates(const contact_search_args *a, const contact_a
     const real radius = g->w[k];
     uint32_t found = 0;
     for (int s = 0; s < around->stretches; s++) {
-        const grid_stretch places = around->stretch[s];
+        const grid_stretch places = contact_stretch(a, around, s);
         for (uint32_t at = places.begin; at < places.end; at += PBD_BATCH) {
             const vreal sum = batch_load(g->w, at, PBD_BATCH) + radius + a->margin; /* symmetric in both */
             const uint32_t near = batch_bits(grid_squares(g, x, at) < sum * sum) & grid_lanes(at, places.end, k);
@@ -514,7 +529,7 @@ PBD_BATCH_OF(measure_walls_batch, wall_measure_args, first, count, 6 * sizeof(re
 }
 
 /* Reduces blocks of CONTACT_BLOCK lines or particles. */
-enum { CONTACT_BLOCK = 256, CONTACT_SUMS = 5 };
+enum { CONTACT_BLOCK = 16, CONTACT_SUMS = 5 };
 
 typedef struct contact_sum_args {
     const uint32_t *pairs;             /* by line */
@@ -522,7 +537,7 @@ typedef struct contact_sum_args {
     const real *depth, *near, *beyond; /* by particle; NULL: none */
     size_t lines, particles;
     real tolerance; /* m: penetrations below it do not count */
-    /* CONTACT_SUMS by block: pairs (each twice), largest depth, largest -distance, particles beyond, candidates. */
+    /* CONTACT_SUMS by block: largest depth, largest -distance, pairs (each twice), particles beyond, candidates. */
     real *out;
 } contact_sum_args;
 
@@ -539,9 +554,9 @@ PBD_ITEM(sum_contacts, contact_sum_args, block, CONTACT_BLOCK *(3 * sizeof(real)
         if (a->beyond) beyond += (real)(a->beyond[i] > a->tolerance);
     }
     real *out = a->out + CONTACT_SUMS * block;
-    out[0] = pairs;
-    out[1] = depth;
-    out[2] = near;
+    out[0] = depth;
+    out[1] = near;
+    out[2] = pairs;
     out[3] = beyond;
     out[4] = candidates;
 }

@@ -103,6 +103,8 @@ static size_t arrays_of(const void *self, device_array *row) {
     const size_t n = f->rows, walls = f->walls > 0 ? (size_t)(f->walls + 1) * (n + 1) : 0;
     const device_array rows[] = {HOST_SAVED(f->dt),
                                  HOST_SAVED(f->began),
+                                 HOST_SAVED(f->most_compressed),
+                                 HOST_SAVED(f->largest),
                                  DEVICE_SAVED(f->multiplier, n + 1),
                                  DEVICE_SAVED(f->allowed, n + 1),
                                  DEVICE_SAVED(f->exchange, f->mixed ? 3 * n : 0),

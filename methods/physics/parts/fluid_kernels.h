@@ -29,7 +29,7 @@ enum {
     FLUID_LANES = PARTICLE_SLICE, /* particles per slice of the lists */
     FLUID_WALLS = 16,             /* most colliders that mirror; others only push */
     FLUID_CORNER = 3,             /* most mirrors of one particle */
-    FLUID_BLOCK = 256
+    FLUID_BLOCK = 16
 };
 
 /* Roles of rows. */
@@ -244,6 +244,8 @@ PBD_FN real fluid_lane(vreal x, int l) {
 }
 
 /* The walls near each particle of a batch, to which distances of neighbours are looked up. */
+/* Loops over it have a constant number of turns: an index that the compiler does not know would put the arrays into a
+ * GPU's slow memory. */
 typedef struct fluid_mirrors {
     int count; /* largest number of walls of a lane */
     uint32_t wall[FLUID_CORNER][PBD_BATCH];
@@ -283,13 +285,14 @@ PBD_FN fluid_mirrors fluid_mirrors_of(const fluid_walls *walls, const uint32_t *
 }
 
 PBD_FN void fluid_visit_mirrors(const fluid_walls *walls, fluid_mirrors *m, const uint32_t *at, int count) {
-    for (int c = 0; c < m->count; c++) m->other[c] = fluid_distances(walls, m->wall[c], at, count);
+    for (int c = 0; c < FLUID_CORNER; c++)
+        if (c < m->count) m->other[c] = fluid_distances(walls, m->wall[c], at, count);
 }
 
 /* Replaces *square and *d (half its gradient by the own position) of a pair by those for the image in the mirrors of
  * `set`, a bit mask. */
 PBD_FN void fluid_reflect(const fluid_mirrors *m, int set, vreal *square, vvec3 *d) {
-    for (int c = 0; c < m->count; c++) {
+    for (int c = 0; c < FLUID_CORNER; c++) {
         if (!(set >> c & 1)) continue;
         *square += 4 * m->distance[c] * m->other[c];
         *d = vvec3_add(*d, vvec3_scale(2 * m->other[c], m->normal[c]));
@@ -447,7 +450,7 @@ typedef struct fluid_move_args {
 /* Adds the terms of `move` that come from images, by the mirrors of `set`: those along a mirror's normal, over half the
  * normal, are the force of its wall. */
 PBD_FN void fluid_note_mirrors(const fluid_mirrors *m, int set, vreal push, vreal by[FLUID_CORNER]) {
-    for (int c = 0; c < m->count; c++)
+    for (int c = 0; c < FLUID_CORNER; c++)
         if (set >> c & 1) by[c] += push * m->other[c];
 }
 
@@ -455,7 +458,8 @@ PBD_FN void fluid_note_mirrors(const fluid_mirrors *m, int set, vreal push, vrea
 PBD_FN void fluid_sum_walls(const fluid_move_args *a, const fluid_mirrors *m, const vreal by[FLUID_CORNER], int l,
                             size_t row, real impulse) {
     double *sums = a->sums.row + COLLIDER_SUMS * row;
-    for (int c = 0; c < m->count; c++) {
+    for (int c = 0; c < FLUID_CORNER; c++) {
+        if (c >= m->count) break;
         const real *n = a->walls.normal + 4 * (m->wall[c][l] * a->walls.stride + row);
         const double pressed = 2 * (double)impulse * (double)fluid_lane(by[c], l);
         sums[COLLIDER_WORK] += pressed * (double)n[3] * a->sums.inverse_dt;

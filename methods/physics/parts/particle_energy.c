@@ -28,6 +28,7 @@ typedef struct particle_energy {
     double share;     /* Jacobi */
     double spacing;   /* m */
     double hourglass; /* kappa over E; 0: no such constraints */
+    acceleration faster;
     /* Device, by place: written by measure_particles. */
     real *gradient_at, *density_at, *idle_at;
     /* Device, by slot. */
@@ -63,8 +64,9 @@ static size_t arrays_of(const void *state, device_array *row) {
     const particle_energy *s = state;
     const size_t n = s->layout.particles, slots = slot_arrays(s, row);
     const device_array rows[] = {DEVICE_ARRAY(s->gradient_at, 9 * n), DEVICE_ARRAY(s->density_at, n),
-                                 DEVICE_ARRAY(s->idle_at, n)};
-    return slots + DEVICE_ROWS(row + slots, rows);
+                                 DEVICE_ARRAY(s->idle_at, n), HOST_SAVED(s->cuts.cut), HOST_SAVED(s->cuts.added)};
+    const size_t count = slots + DEVICE_ROWS(row + slots, rows);
+    return count + acceleration_arrays(&s->faster, row + count);
 }
 
 void particle_energy_destroy(void *state) {
@@ -77,14 +79,35 @@ void particle_energy_destroy(void *state) {
     free(s);
 }
 
-/* Converts and uploads; nothing if host is NULL. */
+/* Converts and uploads, piece by piece; nothing if host is NULL. */
 static pbd_status upload_reals(pbd_exec *exec, const double *host, size_t count, real *device) {
+    enum { PIECE = 1 << 16 };
     if (!host) return pbd_ok();
     pbd_arena a PBD_ARENA;
-    real *rounded = pbd_new(&a, real, count);
+    real *rounded = pbd_new(&a, real, PIECE);
     PBD_TRY(pbd_arena_check(&a));
-    for (size_t i = 0; i < count; i++) rounded[i] = (real)host[i];
-    return pbd_upload(exec, device, rounded, count * sizeof *rounded);
+    for (size_t from = 0; from < count; from += PIECE) {
+        const size_t these = count - from < PIECE ? count - from : PIECE;
+        for (size_t i = 0; i < these; i++) rounded[i] = (real)host[from + i];
+        PBD_TRY(pbd_upload(exec, device + from, rounded, these * sizeof *rounded));
+    }
+    return pbd_ok();
+}
+
+/* particle_rows: neighbours and gradients go to the device as they are made. */
+static pbd_status open_rows(void *self, const particle_layout *l) {
+    particle_energy *s = self;
+    const size_t entries = PARTICLE_SLICE * l->rows;
+    PBD_TRY(pbd_alloc(s->position.run.exec, entries * sizeof(uint32_t), (void **)(uintptr_t)&s->view.neighbour));
+    return pbd_alloc(s->position.run.exec, 3 * entries * sizeof(real), (void **)(uintptr_t)&s->view.gradient);
+}
+
+static pbd_status take_rows(void *self, size_t first, size_t rows, const uint32_t *neighbour, const double *gradient) {
+    const particle_energy *s = self;
+    pbd_exec *exec = s->position.run.exec;
+    const size_t from = PARTICLE_SLICE * first, entries = PARTICLE_SLICE * rows;
+    PBD_TRY(pbd_upload(exec, (void *)(uintptr_t)(s->view.neighbour + from), neighbour, entries * sizeof *neighbour));
+    return upload_reals(exec, gradient, 3 * entries, (real *)(uintptr_t)(s->view.gradient + 3 * from));
 }
 
 static pbd_status upload_pairs(const particle_energy *s) {
@@ -94,6 +117,16 @@ static pbd_status upload_pairs(const particle_energy *s) {
     PBD_TRY(pbd_arena_check(&a));
     particle_layout_pairs(&s->layout, &s->shape, PARTICLE_PAIR_SLOPE, pair);
     return upload_reals(s->position.run.exec, pair, count, s->pair);
+}
+
+static pbd_status make_layout(particle_energy *s, const pbd_scene *scene, pbd_exec *exec) {
+    const particle_rows rows = {s, open_rows, take_rows};
+    s->position.run.exec = exec;
+    const pbd_status status = particle_layout_make(scene, &s->shape, s->jacobi, &rows, &s->layout);
+    if (status.code == PBD_OK) return status;
+    pbd_free(exec, (void *)(uintptr_t)s->view.neighbour); /* not part of the solver's arrays yet */
+    pbd_free(exec, (void *)(uintptr_t)s->view.gradient);
+    return status;
 }
 
 /* Uploads the layout's constraints. */
@@ -106,7 +139,7 @@ static pbd_status upload_slots(particle_energy *s) {
     s->view.p = s->position.p;
     s->view.stride = l->slots;
     for (size_t k = 0; k < 3; k++)
-        PBD_TRY(pbd_upload(s->position.run.exec, *row[k].at, number[k], row[k].count * row[k].size));
+        if (number[k]) PBD_TRY(pbd_upload(s->position.run.exec, *row[k].at, number[k], row[k].count * row[k].size));
     for (size_t k = 0; k < 6; k++)
         PBD_TRY(upload_reals(s->position.run.exec, value[k], row[3 + k].count, *row[3 + k].at));
     return s->pair ? upload_pairs(s) : pbd_ok();
@@ -173,8 +206,10 @@ static pbd_status sweep_coloured(particle_energy *s) {
 static pbd_status sweep(void *state, stepper *run) {
     particle_energy *s = state;
     pbd_count(run->recorder, "constraint_solves", s->layout.particles);
-    pbd_count(run->recorder, "neighbour_updates", s->layout.near.first[s->layout.particles]);
-    return s->jacobi ? sweep_jacobi(s) : PBD_PHASE(run->recorder, "projection", sweep_coloured(s));
+    pbd_count(run->recorder, "neighbour_updates", s->layout.pairs);
+    if (run->done == 0) PBD_TRY(acceleration_begin(&s->faster, s->position.p, s->multiplier));
+    PBD_TRY(s->jacobi ? sweep_jacobi(s) : PBD_PHASE(run->recorder, "projection", sweep_coloured(s)));
+    return acceleration_sweep(&s->faster, s->position.p, NULL, NULL);
 }
 
 static pbd_status begin(void *state, stepper *run) {
@@ -201,16 +236,11 @@ static pbd_status end(void *state, stepper *run) {
 
 /* F, energy density and idle constraints at the positions `rows`. */
 static pbd_status look(const particle_energy *s, real *rows) {
-    for (int c = 0; c < s->layout.colours; c++) {
-        particle_measure_args args = {.energy = particle_args_from(s, s->layout.colour_slot[c]),
-                                      .gradient = s->gradient_at,
-                                      .density = s->density_at,
-                                      .idle = s->idle_at};
-        args.energy.view.p = rows;
-        PBD_TRY(PBD_RUN(s->position.run.exec, measure_particles, s->layout.colour_count[c],
-                        particle_layout_work(&s->layout, c), &args));
-    }
-    return pbd_ok();
+    const particle_layout *l = &s->layout;
+    particle_measure_args args = {
+        .energy = particle_args_from(s, 0), .gradient = s->gradient_at, .density = s->density_at, .idle = s->idle_at};
+    args.energy.view.p = rows;
+    return PBD_RUN(s->position.run.exec, measure_particles, l->slots, particle_layout_all_work(l), &args);
 }
 
 /* Adds the squares of idle_at. */
@@ -226,21 +256,15 @@ static pbd_status add_squares(const particle_energy *s, double *sum) {
 
 static pbd_status residual(void *state, stepper *run, step_residual *out) {
     const particle_energy *s = state;
-    const size_t n = s->layout.particles;
+    const particle_layout *l = &s->layout;
+    const pbd_work work = particle_layout_all_work(l);
     const double strain = position_strain_rounding(&s->position, s->spacing);
-    *out = (step_residual){.rounding = sqrt((double)n) * energy_rounding(&s->material, strain)};
-    for (int c = 0; c < s->layout.colours; c++) {
-        const particle_measure_args args = {.energy = particle_args_from(s, s->layout.colour_slot[c]),
-                                            .idle = s->idle_at};
-        PBD_TRY(PBD_RUN(run->exec, measure_particle_residuals, s->layout.colour_count[c],
-                        particle_layout_work(&s->layout, c), &args));
-    }
+    const particle_measure_args args = {.energy = particle_args_from(s, 0), .idle = s->idle_at};
+    const particle_hourglass_args held = hourglass_args_from(s, 0);
+    *out = (step_residual){.rounding = sqrt((double)l->particles) * energy_rounding(&s->material, strain)};
+    PBD_TRY(PBD_RUN(run->exec, measure_particle_residuals, l->slots, work, &args));
     PBD_TRY(add_squares(s, &out->norm));
-    for (int c = 0; c < s->layout.colours && s->pair; c++) {
-        const particle_hourglass_args held = hourglass_args_from(s, s->layout.colour_slot[c]);
-        PBD_TRY(PBD_RUN(run->exec, measure_hourglass, s->layout.colour_count[c], particle_layout_work(&s->layout, c),
-                        &held));
-    }
+    if (s->pair) PBD_TRY(PBD_RUN(run->exec, measure_hourglass, l->slots, work, &held));
     if (s->pair) PBD_TRY(add_squares(s, &out->norm));
     out->norm = sqrt(out->norm);
     return pbd_ok();
@@ -308,6 +332,7 @@ static pbd_status remake(particle_energy *s) {
     if (s->jacobi) s->share = relaxation / l->largest;
     PBD_TRY(device_arrays_allocate(s->position.run.exec, row, slot_arrays(s, row)));
     PBD_TRY(upload_slots(s));
+    particle_layout_uploaded(l);
     return plastic ? write_plastic(s, places) : pbd_ok();
 }
 
@@ -346,10 +371,28 @@ static pbd_status move(void *state, stepper *run) {
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
+/* Of hourglass control, J. */
+static pbd_status read_control(const particle_energy *s, double *out) {
+    const particle_layout *l = &s->layout;
+    const size_t n = l->particles;
+    pbd_exec *exec = s->position.run.exec;
+    particle_hourglass_args args = hourglass_args_from(s, 0);
+    pbd_arena a PBD_ARENA;
+    real *energy = pbd_new(&a, real, n);
+    PBD_TRY(pbd_arena_check(&a));
+    args.of.view.p = s->position.x;
+    PBD_TRY(PBD_RUN(exec, measure_hourglass_energy, l->slots, particle_layout_all_work(l), &args));
+    PBD_TRY(pbd_download(exec, energy, s->idle_at, n * sizeof *energy));
+    *out = 0;
+    for (size_t i = 0; i < n; i++) *out += s->material.unit * (double)energy[i];
+    return pbd_ok();
+}
+
 pbd_status particle_energy_read(const void *state, pbd_field field, double *out) {
     const particle_energy *s = state;
     const position_solver *position = &s->position;
     if (field == PBD_POSITIONS || field == PBD_VELOCITIES) return position_read(state, field, out);
+    if (field == PBD_INTERNAL_ENERGY && s->pair) return read_control(s, out);
     if (field != PBD_DEFORMATION_GRADIENTS)
         return pbd_error(PBD_NOT_SUPPORTED, "%s has positions, velocities and deformation gradients only",
                          position->name);
@@ -408,14 +451,13 @@ pbd_status particle_energy_load(void *state, const void *blob, size_t bytes) {
 
 static void report(const particle_energy *s) {
     const particle_layout *l = &s->layout;
-    const size_t pairs = l->near.first[l->particles];
     pbd_count(s->position.run.recorder, "particles", l->particles);
     pbd_count(s->position.run.recorder, "constraints_total", l->particles);
     pbd_count(s->position.run.recorder, "colours", (uint64_t)l->colours);
     pbd_metric(s->position.run.recorder, "neighbours_per_particle", "1", PBD_STATE,
-               (double)pairs / (double)l->particles);
+               (double)l->pairs / (double)l->particles);
     pbd_metric(s->position.run.recorder, "slice_filling", "1", PBD_QUALITY,
-               l->rows ? (double)pairs / (double)(l->rows * PARTICLE_SLICE) : 1);
+               l->rows ? (double)l->pairs / (double)(l->rows * PARTICLE_SLICE) : 1);
     if (s->jacobi) pbd_metric(s->position.run.recorder, "jacobi_largest_eigenvalue", "1", PBD_STATE, l->largest);
     if (l->few > 0)
         pbd_warning(s->position.run.recorder, "few_neighbours",
@@ -434,6 +476,21 @@ static pbd_status take_blades(particle_energy *s, const pbd_scene *scene) {
     s->full = malloc((s->layout.particles + 1) * sizeof *s->full);
     if (!s->full) return pbd_error(PBD_FAILED, "out of memory for %zu particles", s->layout.particles);
     for (size_t i = 0; i < s->layout.particles; i++) s->full[i] = (uint32_t)(near->first[i + 1] - near->first[i]);
+    return pbd_ok();
+}
+
+/* Multipliers of XPBD join the rows: they get the same weights, which positions alone determine. With multipliers in
+ * the norm as long as the moves by them, runs diverge. */
+static pbd_status make_faster(particle_energy *s, const pbd_scene *scene, const pbd_values *values) {
+    const acceleration_settings set = acceleration_settings_read(values);
+    position_solver *of = &s->position;
+    PBD_TRY(acceleration_check(set, scene->colliders.count > 0 || of->contact.pairs));
+    if (set.acceleration != acceleration_none && (scene->blades.count > 0 || s->hourglass > 0))
+        return pbd_error(PBD_NOT_SUPPORTED, "acceleration does not join %s: set acceleration=none",
+                         s->hourglass > 0 ? "the multipliers of hourglass" : "constraints that a blade changes");
+    acceleration_create(&s->faster, set, of->particles, of->run.exec, of->run.recorder);
+    if (s->material.form != ENERGY_PBD) acceleration_join(&s->faster, s->layout.slots, 0);
+    of->run.repeats = set.acceleration == acceleration_none;
     return pbd_ok();
 }
 
@@ -464,14 +521,16 @@ pbd_status particle_energy_create(const char *method, shape_choice shape, const 
                          "basis=linear of mlsrk",
                          s->hourglass);
     PBD_TRY(energy_material_make(scene->material, energy_settings_read(values), set.constraint, false, &s->material));
-    PBD_TRY(particle_layout_make(scene, &s->shape, s->jacobi, &s->layout));
+    PBD_TRY(make_layout(s, scene, exec));
     s->share = s->jacobi ? set.relaxation / s->layout.largest : 1;
     PBD_TRY(position_create(&s->position, &own, scene, s->layout.particle, s->layout.inverse,
                             contact_settings_read(values), exec, recorder));
+    PBD_TRY(make_faster(s, scene, values));
     PBD_TRY(position_allocate(&s->position));
     PBD_TRY(upload_slots(s));
     PBD_TRY(take_blades(s, scene));
     report(s);
-    return set.kernel_runs > 0 ? shape_time_making(exec, &s->layout, &s->shape, (size_t)set.kernel_runs, recorder)
-                               : pbd_ok();
+    if (set.kernel_runs > 0) PBD_TRY(shape_time_making(exec, &s->layout, &s->shape, (size_t)set.kernel_runs, recorder));
+    particle_layout_uploaded(&s->layout);
+    return pbd_ok();
 }

@@ -7,13 +7,15 @@
 #define PBD_PARTICLE_ENERGY_H
 
 #include "methods/physics/matter/energy_material.h"
+#include "methods/physics/parts/acceleration.h"
 #include "methods/physics/parts/position_solver.h"
 #include "methods/physics/space/shape_gradients.h"
 
 PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_read, particle_energy_save,
             particle_energy_load)
 
-/* Parameters of every such method, followed by ENERGY_PARAMS and CONTACT_PARAMS. `kernel` is in the order of
+/* Parameters of every such method, followed by ENERGY_PARAMS, CONTACT_PARAMS and
+ * ACCELERATION_PARAMS. `kernel` is in the order of
  * sph_kernel. */
 #define PARTICLE_ENERGY_PARAMS(REAL, INTEGER, CHOICE)                                                                \
     ENERGY_FORM_PARAM(CHOICE, constraint)                                                                            \
@@ -29,7 +31,8 @@ PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_rea
          "solver=coloured_gs: energy against pairs that are not where F puts them, over E; 0: none")                 \
     CHOICE(kernel, "poly6", (poly6, cubic_spline, wendland_c2, spiky), "smoothing kernel")                           \
     REAL(radius, "", "1.8", 1, 10, PBD_OPEN_MIN, "support of the kernel, in spacings at rest")
-#define PARTICLE_ENERGY_ROWS PBD_ROWS(PARTICLE_ENERGY_PARAMS) PBD_ROWS(ENERGY_PARAMS) PBD_ROWS(CONTACT_PARAMS)
+#define PARTICLE_ENERGY_ROWS \
+    PBD_ROWS(PARTICLE_ENERGY_PARAMS) PBD_ROWS(ENERGY_PARAMS) PBD_ROWS(CONTACT_PARAMS) PBD_ROWS(ACCELERATION_PARAMS)
 
 /* All members of pbd_method except name, summary, source, params and create. */
 #define PARTICLE_ENERGY_SLOTS                                                                                         \

@@ -171,6 +171,7 @@ PBD_BATCH_OVER(project_hourglass, particle_hourglass_args, first, count, 18 * si
     batch_store_rows(v->p, v->own + first, 1, count, own);
 }
 
+/* This and the next, as all that only measure, are launched over all slots. */
 PBD_BATCH_OVER(measure_hourglass, particle_hourglass_args, first, count, 7 * sizeof(real) + 4, 40,
                11 * sizeof(real) + 4, 60) {
     const particle_energy_args *e = &a->of;
@@ -182,7 +183,22 @@ PBD_BATCH_OVER(measure_hourglass, particle_hourglass_args, first, count, 7 * siz
     real left[PBD_BATCH];
     batch_store(left, 0, PBD_BATCH,
                 energy_residual(e->form, e->compliance, psi, batch_load(e->view.volume, first, count), lambda));
-    for (int l = 0; l < count; l++) a->residual[e->view.own[first + (size_t)l]] = left[l];
+    for (int l = 0; l < count; l++)
+        if (particle_is_there(&e->view, first + (size_t)l)) a->residual[e->view.own[first + (size_t)l]] = left[l];
+}
+
+/* V psi of each particle, in units of `unit`, into `residual`. */
+PBD_BATCH_OVER(measure_hourglass_energy, particle_hourglass_args, first, count, 7 * sizeof(real) + 4, 24,
+               11 * sizeof(real) + 4, 60) {
+    const particle_view *v = &a->of.view;
+    vreal own[4];
+    vmat3 pull;
+    const vmat3 f = particle_deformation_gradient(v, first, count, own);
+    const vreal psi = vreal_set(a->stiffness) * particle_hourglass_energy(a, f, own, first, count, &pull);
+    real energy[PBD_BATCH];
+    batch_store(energy, 0, PBD_BATCH, psi * batch_load(v->volume, first, count));
+    for (int l = 0; l < count; l++)
+        if (particle_is_there(v, first + (size_t)l)) a->residual[v->own[first + (size_t)l]] = energy[l];
 }
 
 /* ---- Jacobi: first s P of every constraint, then the sum of every particle (cao2023 Eq. 11; C-15) ---------------- */
@@ -265,12 +281,15 @@ PBD_BATCH_OVER(measure_particles, particle_measure_args, first, count, 21 * size
     real lane[PBD_BATCH], psi[PBD_BATCH], weight[PBD_BATCH];
     for (int e = 0; e < 9; e++) {
         batch_store(lane, 0, PBD_BATCH, entry[e]);
-        for (int l = 0; l < count; l++) a->gradient[9 * (size_t)v->own[first + (size_t)l] + (size_t)e] = lane[l];
+        for (int l = 0; l < count; l++)
+            if (particle_is_there(v, first + (size_t)l))
+                a->gradient[9 * (size_t)v->own[first + (size_t)l] + (size_t)e] = lane[l];
     }
     batch_store(psi, 0, PBD_BATCH, s.psi);
     batch_store(weight, 0, PBD_BATCH, q);
     for (int l = 0; l < count; l++) {
         const size_t particle = v->own[first + (size_t)l];
+        if (!particle_is_there(v, first + (size_t)l)) continue;
         a->density[particle] = psi[l];
         a->idle[particle] = psi[l] == psi[l] ? (real)(psi[l] > 0 && !(weight[l] > 0)) : 2;
     }
@@ -286,7 +305,8 @@ PBD_BATCH_OVER(measure_particle_residuals, particle_measure_args, first, count, 
     batch_store(left, 0, PBD_BATCH,
                 energy_residual(e->form, e->compliance, particle_stress(e, f, first, count).psi,
                                 batch_load(e->view.volume, first, count), lambda));
-    for (int l = 0; l < count; l++) a->idle[e->view.own[first + (size_t)l]] = left[l];
+    for (int l = 0; l < count; l++)
+        if (particle_is_there(&e->view, first + (size_t)l)) a->idle[e->view.own[first + (size_t)l]] = left[l];
 }
 
 #endif

@@ -21,11 +21,13 @@ typedef struct particle_view {
     const real *sum;           /* 3: B_i */
     const real *weight;        /* 6: K_i, xx yy zz xy yz zx */
     const real *offset;        /* 9, row by row: D_i; NULL: zero */
-    const real *volume;        /* m^3 */
+    const real *volume;        /* m^3; 0: a slot without constraint, at the end of a colour */
     real *p;                   /* rows of 4 */
     real *impulse;             /* Jacobi: 3 rows of 4 by constraint, the columns of s P */
     size_t stride;
 } particle_view;
+
+PBD_FN int particle_is_there(const particle_view *v, size_t slot) { return v->volume[slot] > 0; }
 
 PBD_FN vreal particle_entry(const particle_view *v, const real *array, int entry, size_t first, int count) {
     return batch_load(array + (size_t)entry * v->stride, first, count);

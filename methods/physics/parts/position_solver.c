@@ -16,8 +16,12 @@ double position_choose_dt(const pbd_scene *scene, const pbd_values *values, cons
 static size_t arrays_of(const void *self, device_array *row) {
     const position_solver *s = self;
     const size_t n = 4 * s->particles;
-    const device_array rows[] = {DEVICE_SAVED(s->x, n), DEVICE_SAVED(s->v, n), DEVICE_ARRAY(s->a, n),
-                                 DEVICE_ARRAY(s->p, n), DEVICE_ARRAY(s->later, s->forces_end > 0 ? n : 0)};
+    const device_array rows[] = {DEVICE_SAVED(s->x, n),
+                                 DEVICE_SAVED(s->v, n),
+                                 DEVICE_ARRAY(s->a, n),
+                                 DEVICE_ARRAY(s->p, n),
+                                 DEVICE_ARRAY(s->later, s->forces_end > 0 ? n : 0),
+                                 HOST_SAVED(s->contact.most_pairs)};
     return DEVICE_ROWS(row, rows);
 }
 
@@ -114,7 +118,7 @@ static pbd_status touch_begin(void *self, stepper *run) {
 static pbd_status touch_iterate(void *self, stepper *run) {
     position_solver *s = self;
     (void)run;
-    return contact_iterate(&s->contact, s->x, s->p);
+    return s->touches ? pbd_ok() : contact_iterate(&s->contact, s->x, s->p);
 }
 
 static pbd_status touch_end(void *self, stepper *run) {

@@ -39,6 +39,7 @@ typedef struct position_solver {
     const char *name; /* of the method */
     position_settings set;
     bool guesses; /* the method's `begin` sets p: no prediction */
+    bool touches; /* the method's `iterate` keeps particles out of colliders: no pass of contact after it */
     size_t particles;
     const uint32_t *number; /* by row: index in the scene, owned by the caller; NULL: the same order */
     double extent;          /* m: of the scene */
@@ -63,10 +64,10 @@ pbd_status position_allocate(position_solver *s);
 void position_free(position_solver *s);
 
 /* Members of pbd_method for every method whose state begins with a position_solver. */
-#define POSITION_SLOTS                                                                                      \
-    .bytes = sizeof(pbd_method), .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64, \
-    .step = position_step, .read = position_read, .save = position_save, .load = position_load,             \
-    .watch = position_watch
+#define POSITION_SLOTS POSITION_CALLS, .backends = PBD_CPU | PBD_EMU | PBD_CUDA, .precisions = PBD_F32 | PBD_F64
+#define POSITION_CALLS                                                                                \
+    .bytes = sizeof(pbd_method), .step = position_step, .read = position_read, .save = position_save, \
+    .load = position_load, .watch = position_watch
 
 pbd_status position_step(void *state, double dt);
 /* Positions and velocities. */

@@ -14,6 +14,7 @@ typedef struct step_function {
     uint32_t *corner;  /* tets x 4 */
     uint8_t *material; /* tets; NULL: the first */
     double *shape;     /* tets x 12: gradients of the shape functions of the corners, 1/m */
+    double *rows;      /* 9 x tets: those of the first three corners, for batches */
     double *volume;    /* tets, m^3 */
     double *mass;      /* particles, kg */
     bool *held;        /* particles x 3 */
@@ -37,8 +38,8 @@ void step_function_begin(step_function *s, double dt, const double *x, const dou
 
 /* G at x, particles x 3; J. NaN where a law is undefined. */
 double step_function_value(const step_function *s, const double *x);
-/* dG/dx, N, particles x 3; 0 for held particles. */
-void step_function_gradient(const step_function *s, const double *x, double *out);
+/* dG/dx, N, particles x 3; 0 for held particles. Returns G. */
+double step_function_gradient(const step_function *s, const double *x, double *out);
 /* sqrt(sum_i m_i |a_i - b_i|^2), sqrt(kg) m. */
 double step_function_distance(const step_function *s, const double *a, const double *b);
 

@@ -12,7 +12,7 @@
 #include "methods/physics/matter/tangent.h"
 
 void step_function_free(step_function *s) {
-    void *owned[] = {s->corner, s->material, s->shape,    s->volume, s->mass,
+    void *owned[] = {s->corner, s->material, s->shape,    s->rows,   s->volume, s->mass,
                      s->held,   s->y,        s->gradient, s->packed, s->trial};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
     pbd_sparse_free(&s->matrix);
@@ -28,6 +28,7 @@ pbd_status step_function_create(const pbd_scene *scene, step_function *out) {
                            .extent = scene->extent};
     PBD_TRY_NEW(out->corner, 4 * out->tets);
     PBD_TRY_NEW(out->shape, 12 * out->tets);
+    PBD_TRY_NEW(out->rows, 9 * out->tets);
     PBD_TRY_NEW(out->volume, out->tets);
     PBD_TRY_NEW(out->mass, n);
     PBD_TRY_NEW(out->held, 3 * n);
@@ -51,6 +52,7 @@ pbd_status step_function_create(const pbd_scene *scene, step_function *out) {
             for (int c = 0; c < 3; c++) {
                 g[3 * c + d] = shape.inverse[3 * d + c];
                 g[9 + d] -= g[3 * c + d];
+                out->rows[(size_t)(3 * c + d) * out->tets + e] = g[3 * c + d];
             }
     }
     return pbd_sparse_create(n, out->corner, out->tets, 4, out->held, &out->matrix);
@@ -81,28 +83,102 @@ static mat3 gradient_at(const step_function *s, size_t e, const double *x) {
     return f;
 }
 
-double step_function_value(const step_function *s, const double *x) {
+/* A batch of tetrahedra: gradients of the shape functions of the first three corners, and F. */
+typedef struct tet_batch {
+    size_t first;
+    int count;
+    vvec3 g[3];
+    vmat3 f;
+} tet_batch;
+
+static inline vvec3 corners_at(const step_function *s, const tet_batch *t, int c, const double *x) {
+    double lane[3][PBD_BATCH];
+    for (int l = 0; l < PBD_BATCH; l++) {
+        const size_t e = t->first + (size_t)(l < t->count ? l : t->count - 1);
+        const double *at = x + 3 * (size_t)s->corner[4 * e + (size_t)c];
+        for (int d = 0; d < 3; d++) lane[d][l] = at[d];
+    }
+    return vvec3_make(batch_load(lane[0], 0, PBD_BATCH), batch_load(lane[1], 0, PBD_BATCH),
+                      batch_load(lane[2], 0, PBD_BATCH));
+}
+
+/* F = sum of (x_c - x_4) g_c^T over the first three corners. */
+static inline tet_batch batch_at(const step_function *s, size_t first, int count, const double *x) {
+    tet_batch t = {.first = first, .count = count};
+    const vvec3 last = corners_at(s, &t, 3, x);
+    for (int c = 0; c < 3; c++) {
+        vreal g[3];
+        for (int d = 0; d < 3; d++) g[d] = batch_load(s->rows + (size_t)(3 * c + d) * s->tets, first, count);
+        t.g[c] = vvec3_make(g[0], g[1], g[2]);
+        const vmat3 part = vmat3_outer(vvec3_sub(corners_at(s, &t, c, x), last), t.g[c]);
+        t.f = c == 0 ? part : vmat3_add(t.f, part);
+    }
+    return t;
+}
+
+/* Adds V P g_c to the rows of the corners. */
+static inline void add_forces(const step_function *s, const tet_batch *t, vmat3 stress_volume, double *out) {
+    vvec3 last = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
+    for (int c = 0; c < 4; c++) {
+        const vvec3 force = c < 3 ? vmat3_apply(stress_volume, t->g[c]) : vvec3_scale(vreal_set(-1), last);
+        last = vvec3_add(last, force);
+        double lane[3][PBD_BATCH];
+        batch_store(lane[0], 0, PBD_BATCH, force.x);
+        batch_store(lane[1], 0, PBD_BATCH, force.y);
+        batch_store(lane[2], 0, PBD_BATCH, force.z);
+        for (int l = 0; l < t->count; l++) {
+            double *at = out + 3 * (size_t)s->corner[4 * (t->first + (size_t)l) + (size_t)c];
+            for (int d = 0; d < 3; d++) at[d] += lane[d][l];
+        }
+    }
+}
+
+/* The first tetrahedron after e that has another material, or their number. */
+static size_t end_of_material(const step_function *s, size_t e) {
+    size_t end = s->material ? e + 1 : s->tets;
+    while (end < s->tets && s->material[end] == s->material[e]) end++;
+    return end;
+}
+
+/* The elastic energy; its gradient is added to `out` (NULL: not wanted), also in rows of held particles. */
+static double elasticity(const step_function *s, const double *x, double *out) {
     double sum = 0;
-    for (size_t e = 0; e < s->tets; e++) sum += s->volume[e] * stress(law_of(s, e), gradient_at(s, e, x)).psi;
-    for (size_t i = 0; i < 3 * s->particles; i++)
-        sum += s->mass[i / 3] * (x[i] - s->y[i]) * (x[i] - s->y[i]) / (2 * s->dt * s->dt);
+    for (size_t e = 0, end; e < s->tets; e = end) {
+        const vhyperelastic law = vhyperelastic_of(law_of(s, e));
+        end = end_of_material(s, e);
+        for (size_t first = e; first < end; first += PBD_BATCH) {
+            const int count = end - first < PBD_BATCH ? (int)(end - first) : PBD_BATCH;
+            const tet_batch t = batch_at(s, first, count, x);
+            const vstressed at = vstress(law, t.f);
+            const vreal size = batch_load(s->volume, first, count);
+            double energy[PBD_BATCH];
+            batch_store(energy, 0, PBD_BATCH, size * at.psi);
+            for (int l = 0; l < count; l++) sum += energy[l];
+            if (out) add_forces(s, &t, vmat3_scale(size, at.p), out);
+        }
+    }
     return sum;
 }
 
-void step_function_gradient(const step_function *s, const double *x, double *out) {
-    for (size_t i = 0; i < 3 * s->particles; i++)
-        out[i] = s->held[i] ? 0 : s->mass[i / 3] * (x[i] - s->y[i]) / (s->dt * s->dt);
-    for (size_t e = 0; e < s->tets; e++) {
-        const mat3 p = stress(law_of(s, e), gradient_at(s, e, x)).p;
-        for (int c = 0; c < 4; c++) {
-            const double *g = s->shape + 12 * e + 3 * c;
-            const vec3 force = vec3_scale(s->volume[e], mat3_apply(p, vec3_make(g[0], g[1], g[2])));
-            const size_t at = 3 * (size_t)s->corner[4 * e + (size_t)c];
-            const double by[3] = {force.x, force.y, force.z};
-            for (size_t d = 0; d < 3; d++)
-                if (!s->held[at + d]) out[at + d] += by[d];
-        }
+static double inertia(const step_function *s, const double *x) {
+    double sum = 0;
+    for (size_t i = 0; i < s->particles; i++) {
+        double square = 0;
+        for (size_t d = 3 * i; d < 3 * i + 3; d++) square += (x[d] - s->y[d]) * (x[d] - s->y[d]);
+        sum += s->mass[i] * square;
     }
+    return sum / (2 * s->dt * s->dt);
+}
+
+double step_function_value(const step_function *s, const double *x) { return elasticity(s, x, NULL) + inertia(s, x); }
+
+double step_function_gradient(const step_function *s, const double *x, double *out) {
+    for (size_t i = 0; i < s->particles; i++)
+        for (size_t d = 3 * i; d < 3 * i + 3; d++) out[d] = s->mass[i] * (x[d] - s->y[d]) / (s->dt * s->dt);
+    const double energy = elasticity(s, x, out);
+    for (size_t i = 0; i < 3 * s->particles; i++)
+        if (s->held[i]) out[i] = 0;
+    return energy + inertia(s, x);
 }
 
 double step_function_distance(const step_function *s, const double *a, const double *b) {

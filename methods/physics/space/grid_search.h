@@ -102,6 +102,29 @@ PBD_FN uint32_t grid_lanes(uint32_t place, uint32_t end, uint32_t self) {
     return lanes;
 }
 
+/* The first place of each cell, from the sorted keys. */
+typedef struct grid_cells_args {
+    const uint32_t *key; /* by place, sorted */
+    uint32_t *first;     /* by cell; one more at the end */
+    size_t count;        /* places */
+} grid_cells_args;
+
+/* Of cells [first, first + count): a lower bound, then a walk. Each cell finds its own, so that a long run of empty
+ * cells is not filled by one thread. */
+PBD_FN void grid_find_firsts(const grid_cells_args *a, size_t first, int count) {
+    size_t at = 0;
+    for (size_t left = a->count; left > 0;) {
+        const size_t half = left / 2;
+        const int below = a->key[at + half] < first;
+        at = below ? at + half + 1 : at;
+        left = below ? left - half - 1 : half;
+    }
+    for (size_t cell = first; cell < first + (size_t)count; cell++) {
+        while (at < a->count && a->key[at] < cell) at++;
+        a->first[cell] = (uint32_t)at;
+    }
+}
+
 PBD_FN int lowest_bit(uint32_t bits) {
 #if defined(__CUDA_ARCH__)
     return __ffs((int)bits) - 1;

@@ -12,9 +12,9 @@ static const double WIDER = 1 + 1.0 / 128; /* cell size over reach: grid_search.
 /* ---- The grid ---------------------------------------------------------------------------------------------------- */
 
 void grid_free(grid *g) {
-    void *device[] = {g->member,    g->key,       g->slot,      g->particle, g->first, g->column[0],
-                      g->column[1], g->column[2], g->column[3], g->built,    g->block};
+    void *device[] = {g->member, g->key, g->slot, g->particle, g->first, g->built, g->block};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(g->exec, device[i]);
+    for (int d = 0; d < 4 && !g->lent; d++) pbd_free(g->exec, g->column[d]);
     *g = (grid){0};
 }
 
@@ -29,7 +29,8 @@ static int bits_for(size_t count) {
     return bits < 3 * LEAST_BITS ? 3 * LEAST_BITS : bits;
 }
 
-pbd_status grid_create(grid *g, pbd_exec *exec, size_t count, const uint32_t *member, double reach, bool keep) {
+/* All but the columns. */
+static pbd_status grid_start(grid *g, pbd_exec *exec, size_t count, const uint32_t *member, double reach, bool keep) {
     *g = (grid){.exec = exec, .count = count, .cell = reach * WIDER, .keep = keep, .most_bits = bits_for(count)};
     if (!(reach > 0 && isfinite(reach)))
         return pbd_error(PBD_BAD_INPUT, "a search radius of %g m for neighbours: must be above 0 and finite", reach);
@@ -43,9 +44,24 @@ pbd_status grid_create(grid *g, pbd_exec *exec, size_t count, const uint32_t *me
     PBD_TRY(allocate(exec, count, sizeof *g->slot, &g->slot));
     PBD_TRY(allocate(exec, count + PBD_BATCH, sizeof *g->particle, &g->particle));
     PBD_TRY(allocate(exec, ((size_t)1 << g->most_bits) + 1, sizeof *g->first, &g->first));
-    for (int d = 0; d < 4; d++) PBD_TRY(allocate(exec, count + PBD_BATCH, sizeof(real), &g->column[d]));
     if (keep) PBD_TRY(allocate(exec, 4 * count, sizeof(real), &g->built));
     return allocate(exec, 6 * blocks, sizeof(real), &g->block);
+}
+
+pbd_status grid_create(grid *g, pbd_exec *exec, size_t count, const uint32_t *member, double reach, bool keep) {
+    PBD_TRY(grid_start(g, exec, count, member, reach, keep));
+    for (int d = 0; d < 4; d++) PBD_TRY(allocate(exec, count + PBD_BATCH, sizeof(real), &g->column[d]));
+    return pbd_ok();
+}
+
+pbd_status grid_create_bare(grid *g, pbd_exec *exec, size_t count, double reach) {
+    const pbd_status status = grid_start(g, exec, count, NULL, reach, false);
+    g->lent = true;
+    return status;
+}
+
+void grid_lend(grid *g, real *memory) {
+    for (size_t d = 0; d < 4; d++) g->column[d] = memory + d * g->count;
 }
 
 static size_t blocks_of(const grid *g) { return (g->count + GRID_BLOCK - 1) / GRID_BLOCK; }
@@ -87,14 +103,12 @@ pbd_status grid_build(grid *g, const real *rows, const real *w) {
     const grid_place_args place = {.rows = rows,
                                    .w = w,
                                    .member = g->member,
-                                   .key = g->key,
                                    .slot = g->slot,
                                    .column = {g->column[0], g->column[1], g->column[2], g->column[3]},
-                                   .particle = g->particle,
-                                   .first = g->first,
-                                   .count = g->count,
-                                   .cells = 1u << bits};
-    return PBD_RUN(g->exec, grid_place, g->count, &place);
+                                   .particle = g->particle};
+    const grid_cells_args cells = {g->key, g->first, g->count};
+    PBD_TRY(PBD_RUN(g->exec, grid_place, g->count, &place));
+    return PBD_RUN(g->exec, grid_cells, ((size_t)1 << bits) + 1, &cells);
 }
 
 grid_view grid_view_of(const grid *g) {

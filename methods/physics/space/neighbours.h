@@ -11,14 +11,15 @@
 #include "harness/exec/exec.h"
 #include "methods/physics/space/grid_search.h"
 
-PBD_PRECISE(grid_create, grid_free, grid_build, grid_view_of, grid_largest_move, neighbours_create, neighbours_free,
-            neighbours_update, neighbours_room, neighbours_warn)
+PBD_PRECISE(grid_create, grid_create_bare, grid_lend, grid_free, grid_build, grid_view_of, grid_largest_move,
+            neighbours_create, neighbours_free, neighbours_update, neighbours_room, neighbours_warn)
 
 typedef struct grid {
     pbd_exec *exec;
     size_t count; /* particles in the grid (slots) */
     double cell;  /* m */
     bool keep;    /* keep the positions of the last build, for grid_largest_move */
+    bool lent;    /* the memory of the columns is the caller's */
     int bits[3], most_bits;
     uint64_t builds;
     /* Device. */
@@ -31,6 +32,10 @@ typedef struct grid {
 /* For `count` particles: those listed in `member` (host; ascending), or with NULL the first `count`. Neighbours are
  * nearer than `reach`, m. *g may be freed also after an error. */
 pbd_status grid_create(grid *g, pbd_exec *exec, size_t count, const uint32_t *member, double reach, bool keep);
+/* For the first `count` particles, with columns in memory of the caller: 4 (count + PBD_BATCH) reals on the device,
+ * lent before each build until the grid is no longer looked at. */
+pbd_status grid_create_bare(grid *g, pbd_exec *exec, size_t count, double reach);
+void grid_lend(grid *g, real *memory);
 void grid_free(grid *g); /* safe on a zeroed one */
 
 /* Sorts the particles by their positions in `rows`. w: the grid's fourth column, by particle; NULL: that of the

@@ -5,7 +5,7 @@
 #include "harness/exec/kernel.h"
 #include "methods/physics/space/grid_search.h"
 
-enum { GRID_BLOCK = 256 }; /* particles per item of a reduction */
+enum { GRID_BLOCK = 16 }; /* particles per item of a reduction */
 
 PBD_FN size_t member_at(const uint32_t *member, size_t i) { return member ? member[i] : i; }
 
@@ -33,26 +33,20 @@ typedef struct grid_place_args {
     const real *rows;
     const real *w; /* by particle, instead of the rows' fourth column; NULL: that */
     const uint32_t *member;
-    const uint32_t *key, *slot; /* sorted */
+    const uint32_t *slot; /* sorted */
     real *column[4];
     uint32_t *particle;
-    uint32_t *first; /* cells + 1 */
-    size_t count;
-    uint32_t cells;
 } grid_place_args;
 
-/* Copies the columns that searches read to the sorted order, and writes where cells begin: place k is the first place
- * of its cell and of the empty cells since that of place k - 1. */
-PBD_ITEM(grid_place, grid_place_args, k, 8 * sizeof(real) + 20, 2) {
+/* Copies the columns that searches read to the sorted order. */
+PBD_ITEM(grid_place, grid_place_args, k, 8 * sizeof(real) + 12, 0) {
     const size_t particle = member_at(a->member, a->slot[k]);
     for (size_t d = 0; d < 4; d++) a->column[d][k] = a->rows[4 * particle + d];
     if (a->w) a->column[3][k] = a->w[particle];
     a->particle[k] = (uint32_t)particle;
-    uint32_t cell = k ? a->key[k - 1] + 1 : 0;
-    for (; cell <= a->key[k]; cell++) a->first[cell] = (uint32_t)k;
-    if (k + 1 < a->count) return;
-    for (; cell <= a->cells; cell++) a->first[cell] = (uint32_t)a->count;
 }
+
+PBD_BATCH_OF(grid_cells, grid_cells_args, first, count, 8, 20) { grid_find_firsts(a, first, count); }
 
 /* ---- Reductions: partial results by block, completed by the host ------------------------------------------------- */
 

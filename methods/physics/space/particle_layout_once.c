@@ -15,11 +15,12 @@ static pbd_status take_particles(const pbd_scene *scene, particle_layout *out) {
     pbd_arena a PBD_ARENA;
     bool *held = pbd_new(&a, bool, n);
     out->particle = pbd_new(&out->particle_memory, uint32_t, n);
-    out->rest = pbd_new(&out->particle_memory, double, 3 * n);
-    out->volume = pbd_new(&out->particle_memory, double, n);
-    out->inverse = pbd_new(&out->particle_memory, double, n);
+    out->rest = pbd_new(&out->rest_memory, double, 3 * n);
+    out->volume = pbd_new(&out->rest_memory, double, n);
+    out->inverse = pbd_new(&out->rest_memory, double, n);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(pbd_arena_check(&out->particle_memory));
+    PBD_TRY(pbd_arena_check(&out->rest_memory));
     PBD_TRY(rest_space_order(n, scene->particles.positions, 2 * scene->particles.spacing, out->particle));
     for (size_t i = 0; i < scene->particles.fixed; i++) held[scene->particles.fixed_particle[i]] = true;
     for (size_t i = 0; i < n; i++) {
@@ -81,6 +82,7 @@ static pbd_status order_slots(particle_layout *out) {
     uint32_t *order = pbd_new(&a, uint32_t, n);
     PBD_TRY(pbd_arena_check(&a));
     out->colours = 1;
+    out->pairs = out->near.first[n];
     if (!out->jacobi)
         PBD_TRY(pbd_colour_lists(n, out->near.first, out->near.particle, n, true, &a, order, &first, &out->colours));
     for (size_t i = 0; i < n && out->jacobi; i++) order[i] = (uint32_t)i;
@@ -93,8 +95,8 @@ static bool is_constraint(const particle_layout *l, int colour, size_t slot) {
 
 static pbd_status count_rows(particle_layout *out) {
     const size_t slices = out->slots / PARTICLE_SLICE;
-    out->slice = pbd_new(&out->slot_memory, uint32_t, slices + 1);
-    PBD_TRY(pbd_arena_check(&out->slot_memory));
+    out->slice = pbd_new(&out->row_memory, uint32_t, slices + 1);
+    PBD_TRY(pbd_arena_check(&out->row_memory));
     size_t rows = 0;
     for (size_t s = 0; s < slices; s++) {
         size_t longest = 0;
@@ -112,62 +114,143 @@ static pbd_status count_rows(particle_layout *out) {
     return pbd_ok();
 }
 
-/* back: Jacobi, by place: the next unused entry of j's list. Lists are ascending and symmetric, and slots are filled in
- * the order of places, so that the entries of j's list are used one after the other. */
-static void fill_slot(particle_layout *l, const double *gradient, size_t slot, bool constraint, size_t *back) {
-    const size_t i = l->own[slot], lane = slot % PARTICLE_SLICE, begin = l->slice[slot / PARTICLE_SLICE];
-    const size_t end = l->slice[slot / PARTICLE_SLICE + 1], length = constraint ? list_length(l, i) : 0;
-    for (size_t row = begin; row < end; row++) {
-        const size_t k = l->near.first[i] + (row - begin);
-        const bool there = row - begin < length;
-        const uint32_t j = there ? l->near.particle[k] : (uint32_t)i;
-        l->neighbour[row * PARTICLE_SLICE + lane] = j;
-        const size_t other = there && back ? back[j]++ : 0;
-        for (size_t d = 0; d < 3 && there; d++) {
-            const size_t at = (row * 3 + d) * PARTICLE_SLICE + lane;
-            l->gradient[at] = gradient[3 * k + d];
-            if (back) l->reverse[at] = gradient[3 * other + d];
-        }
+/* Writes the rows of a slot; gradient: of its particle's neighbours; rows of the slice begin at `neighbour` and
+ * `to`, which is zero. */
+static void fill_slot(const particle_layout *l, const double *gradient, size_t slot, bool constraint,
+                      uint32_t *neighbour, double *to) {
+    const size_t i = l->own[slot], lane = slot % PARTICLE_SLICE, slice = slot / PARTICLE_SLICE;
+    const size_t rows = l->slice[slice + 1] - l->slice[slice], length = constraint ? list_length(l, i) : 0;
+    for (size_t row = 0; row < rows; row++) {
+        const bool there = row < length;
+        neighbour[row * PARTICLE_SLICE + lane] = there ? l->near.particle[l->near.first[i] + row] : (uint32_t)i;
+        for (size_t d = 0; d < 3 && there; d++) to[(row * 3 + d) * PARTICLE_SLICE + lane] = gradient[3 * row + d];
     }
 }
 
-static void fill_sums(particle_layout *l, const double *gradient, size_t slot) {
+/* Jacobi. back: by place, the next unused entry of j's list. Lists are ascending and symmetric, and slots are filled in
+ * the order of places, so that the entries of j's list are used one after the other. */
+static void fill_reverse(particle_layout *l, const double *gradient, size_t slot, size_t *back) {
+    const size_t i = l->own[slot], lane = slot % PARTICLE_SLICE, begin = l->slice[slot / PARTICLE_SLICE];
+    for (size_t k = 0; k < list_length(l, i); k++) {
+        const size_t other = back[l->near.particle[l->near.first[i] + k]]++;
+        for (size_t d = 0; d < 3; d++)
+            l->reverse[((begin + k) * 3 + d) * PARTICLE_SLICE + lane] = gradient[3 * other + d];
+    }
+}
+
+static void fill_sums(particle_layout *l, const double *gradient, size_t slot, bool constraint) {
     static const int row[6] = {0, 1, 2, 0, 1, 2}, column[6] = {0, 1, 2, 1, 2, 0};
     const size_t i = l->own[slot];
     double sum[3] = {0}, weight[6] = {0};
-    for (size_t k = l->near.first[i]; k < l->near.first[i + 1]; k++) {
-        const double *b = gradient + 3 * k, w = l->inverse[l->near.particle[k]];
+    for (size_t k = 0; k < list_length(l, i); k++) {
+        const double *b = gradient + 3 * k, w = l->inverse[l->near.particle[l->near.first[i] + k]];
         for (int d = 0; d < 3; d++) sum[d] += b[d];
         for (int e = 0; e < 6; e++) weight[e] += w * b[row[e]] * b[column[e]];
     }
     for (int d = 0; d < 3; d++) l->sum[(size_t)d * l->slots + slot] = sum[d];
     for (int e = 0; e < 6; e++)
         l->weight[(size_t)e * l->slots + slot] = weight[e] + l->inverse[i] * sum[row[e]] * sum[column[e]];
-    l->slot_volume[slot] = l->volume[i];
+    l->slot_volume[slot] = constraint ? l->volume[i] : 0;
+}
+
+static pbd_status room_for_sums(particle_layout *out) {
+    pbd_arena *a = &out->row_memory;
+    out->sum = pbd_new(a, double, 3 * out->slots);
+    out->weight = pbd_new(a, double, 6 * out->slots);
+    out->slot_volume = pbd_new(a, double, out->slots);
+    return pbd_arena_check(a);
+}
+
+static pbd_status room_for_offsets(particle_layout *out) {
+    if (!out->offset) out->offset = pbd_new(&out->row_memory, double, 9 * out->slots);
+    return pbd_arena_check(&out->row_memory);
+}
+
+static void put_offset(particle_layout *l, const double offset[9], size_t slot) {
+    for (size_t e = 0; e < 9; e++) l->offset[e * l->slots + slot] = offset[e];
 }
 
 static pbd_status fill_slots(const shape_gradients *shape, particle_layout *out) {
     const size_t entries = out->rows * PARTICLE_SLICE;
-    pbd_arena scratch PBD_ARENA, *a = &out->slot_memory;
+    pbd_arena scratch PBD_ARENA, *a = &out->row_memory;
     size_t *back = out->jacobi ? pbd_new(&scratch, size_t, out->particles) : NULL;
     out->neighbour = pbd_new(a, uint32_t, entries);
     out->gradient = pbd_new(a, double, 3 * entries);
     out->reverse = out->jacobi ? pbd_new(a, double, 3 * entries) : NULL;
-    out->sum = pbd_new(a, double, 3 * out->slots);
-    out->weight = pbd_new(a, double, 6 * out->slots);
-    out->slot_volume = pbd_new(a, double, out->slots);
-    out->offset = shape->has_offset ? pbd_new(a, double, 9 * out->slots) : NULL;
     PBD_TRY(pbd_arena_check(&scratch));
-    PBD_TRY(pbd_arena_check(a));
+    PBD_TRY(room_for_sums(out));
+    if (shape->has_offset) PBD_TRY(room_for_offsets(out));
     if (back) memcpy(back, out->near.first, out->particles * sizeof *back);
     for (int c = 0; c < out->colours; c++)
         for (size_t s = out->colour_slot[c]; s < out->colour_slot[c + 1]; s++) {
-            fill_slot(out, shape->gradient, s, is_constraint(out, c, s), back);
-            fill_sums(out, shape->gradient, s);
-            for (size_t e = 0; e < 9 && out->offset; e++)
-                out->offset[e * out->slots + s] = shape->offset[9 * (size_t)out->own[s] + e];
+            const double *gradient = shape->gradient + 3 * out->near.first[out->own[s]];
+            const size_t row = PARTICLE_SLICE * (size_t)out->slice[s / PARTICLE_SLICE];
+            fill_slot(out, gradient, s, is_constraint(out, c, s), out->neighbour + row, out->gradient + 3 * row);
+            if (back && is_constraint(out, c, s)) fill_reverse(out, shape->gradient, s, back);
+            fill_sums(out, gradient, s, is_constraint(out, c, s));
+            if (out->offset) put_offset(out, shape->offset + 9 * (size_t)out->own[s], s);
         }
     return pbd_ok();
+}
+
+/* ---- Rows that are handed over ----------------------------------------------------------------------------------- */
+
+enum { TAKEN_ROWS = 2048 };
+
+typedef struct row_buffer {
+    size_t first, rows; /* filled; of the layout */
+    uint32_t *neighbour;
+    double *gradient;
+} row_buffer;
+
+static size_t longest_list(const particle_layout *l) {
+    size_t most = 0;
+    for (size_t i = 0; i < l->particles; i++) most = list_length(l, i) > most ? list_length(l, i) : most;
+    return most;
+}
+
+static pbd_status hand_over(const particle_rows *to, row_buffer *buffer) {
+    if (buffer->rows > 0) PBD_TRY(to->take(to->self, buffer->first, buffer->rows, buffer->neighbour, buffer->gradient));
+    memset(buffer->gradient, 0, 3 * PARTICLE_SLICE * buffer->rows * sizeof *buffer->gradient);
+    buffer->first += buffer->rows;
+    buffer->rows = 0;
+    return pbd_ok();
+}
+
+/* A slot whose rows begin at row `at` of the buffer. */
+static pbd_status make_slot(const shape_choice *choice, size_t slot, bool constraint, size_t at, shape_one *one,
+                            row_buffer *buffer, particle_layout *out) {
+    const size_t i = out->own[slot], row = PARTICLE_SLICE * at;
+    shape_one_make(&out->near, out->rest, out->volume, choice, i, one);
+    fill_slot(out, one->gradient, slot, constraint, buffer->neighbour + row, buffer->gradient + 3 * row);
+    fill_sums(out, one->gradient, slot, constraint);
+    out->few += constraint && list_length(out, i) < 4;
+    out->deficient += constraint && one->lost > 0;
+    if (!one->has_offset) return pbd_ok();
+    PBD_TRY(room_for_offsets(out));
+    put_offset(out, one->offset, slot);
+    return pbd_ok();
+}
+
+/* As fill_slots, with the gradients of one particle at a time. */
+static pbd_status pass_slots(const shape_choice *choice, const particle_rows *to, particle_layout *out) {
+    const size_t most = longest_list(out), room = TAKEN_ROWS + most;
+    shape_one one;
+    pbd_arena a PBD_ARENA;
+    row_buffer buffer = {.neighbour = pbd_new(&a, uint32_t, PARTICLE_SLICE * room),
+                         .gradient = pbd_new(&a, double, 3 * PARTICLE_SLICE * room)};
+    PBD_TRY(shape_one_create(&a, most, &one));
+    PBD_TRY(room_for_sums(out));
+    out->few = out->deficient = 0;
+    for (int c = 0; c < out->colours; c++)
+        for (size_t s = out->colour_slot[c]; s < out->colour_slot[c + 1]; s++) {
+            const size_t slice = s / PARTICLE_SLICE, at = out->slice[slice] - buffer.first;
+            PBD_TRY(make_slot(choice, s, is_constraint(out, c, s), at, &one, &buffer, out));
+            buffer.rows = out->slice[slice + 1] - buffer.first;
+            const bool whole = (s + 1) % PARTICLE_SLICE == 0;
+            if (whole && buffer.rows >= TAKEN_ROWS) PBD_TRY(hand_over(to, &buffer));
+        }
+    return hand_over(to, &buffer);
 }
 
 /* ---- Bound of the overshoot of summed projections ---------------------------------------------------------------- */
@@ -282,6 +365,12 @@ static pbd_status find_largest(const double *gradient, particle_layout *out) {
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
+static void forget_rows(particle_layout *l) {
+    pbd_arena_free(&l->row_memory);
+    l->slice = l->neighbour = NULL;
+    l->gradient = l->reverse = l->sum = l->weight = l->offset = l->slot_volume = NULL;
+}
+
 static void forget_made(particle_layout *l) {
     rest_neighbours_free(&l->made);
     shape_gradients_free(&l->shape);
@@ -319,6 +408,7 @@ pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *c
     shape_gradients shape;
     const shape_known before = {&layout->made, &layout->shape}, *known = layout->made.particle ? &before : NULL;
     pbd_arena_free(&layout->slot_memory);
+    forget_rows(layout);
     PBD_TRY(shape_gradients_make(&layout->near, layout->rest, layout->volume, choice, known, &shape));
     layout->few = shape.few;
     layout->deficient = shape.deficient;
@@ -329,13 +419,18 @@ pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *c
     return status;
 }
 
-pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi, particle_layout *out) {
+pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi,
+                                const particle_rows *rows, particle_layout *out) {
     *out = (particle_layout){.particles = scene->particles.count, .jacobi = jacobi, .keeps = scene->blades.count > 0};
     if (!(scene->particles.spacing > 0) || scene->particles.count == 0)
         return pbd_error(PBD_BAD_INPUT, "the scene's particles do not sample a body: no spacing is given");
     PBD_TRY(take_particles(scene, out));
     PBD_TRY(find_neighbours(scene, choice->radius, out));
-    return particle_layout_remake(out, choice);
+    if (!rows || jacobi || out->keeps) return particle_layout_remake(out, choice);
+    PBD_TRY(order_slots(out));
+    PBD_TRY(count_rows(out));
+    PBD_TRY(rows->open(rows->self, out));
+    return pass_slots(choice, rows, out);
 }
 
 /* A pair that is no padding. */
@@ -355,16 +450,30 @@ void particle_layout_pairs(const particle_layout *l, const shape_choice *choice,
                            double *out) {
     const shape_args args = {.support = choice->radius, .kernel = choice->kernel};
     memset(out, 0, 4 * l->rows * PARTICLE_SLICE * sizeof *out);
-    for (size_t slot = 0; slot < l->slots; slot++)
-        for (size_t row = l->slice[slot / PARTICLE_SLICE]; row < l->slice[slot / PARTICLE_SLICE + 1]; row++) {
-            const size_t lane = slot % PARTICLE_SLICE, j = l->neighbour[row * PARTICLE_SLICE + lane];
-            if (j != l->own[slot]) put_pair(l, &args, weight, l->own[slot], j, out + 4 * row * PARTICLE_SLICE + lane);
+    for (int c = 0; c < l->colours; c++)
+        for (size_t slot = l->colour_slot[c]; slot < l->colour_slot[c] + l->colour_count[c]; slot++) {
+            const size_t i = l->own[slot], row = l->slice[slot / PARTICLE_SLICE];
+            double *to = out + 4 * row * PARTICLE_SLICE + slot % PARTICLE_SLICE;
+            for (size_t k = 0; k < list_length(l, i); k++)
+                put_pair(l, &args, weight, i, l->near.particle[l->near.first[i] + k], to + 4 * k * PARTICLE_SLICE);
         }
 }
 
+void particle_layout_uploaded(particle_layout *l) {
+    forget_rows(l);
+    if (l->keeps) return;
+    pbd_arena_free(&l->rest_memory);
+    l->rest = l->volume = l->inverse = NULL;
+    free(l->power);
+    l->power = NULL;
+    rest_neighbours_free(&l->near);
+}
+
 void particle_layout_free(particle_layout *l) {
+    particle_layout_uploaded(l);
     pbd_arena_free(&l->particle_memory);
     pbd_arena_free(&l->slot_memory);
+    pbd_arena_free(&l->rest_memory);
     forget_made(l);
     free(l->power);
     rest_neighbours_free(&l->near);

@@ -13,6 +13,7 @@
 #ifndef PBD_SHAPE_GRADIENTS_H
 #define PBD_SHAPE_GRADIENTS_H
 
+#include "harness/exec/arena.h"
 #include "methods/physics/space/rest_neighbours.h"
 
 typedef struct shape_choice {
@@ -46,6 +47,19 @@ bool shape_is_known(const shape_known *known, const rest_neighbours *near, size_
  * valid; may be NULL. */
 pbd_status shape_gradients_make(const rest_neighbours *near, const double *positions, const double *volumes,
                                 const shape_choice *choice, const shape_known *known, shape_gradients *out);
+/* One particle with its neighbours, for lists of up to `most`. */
+typedef struct shape_one {
+    double *rest;     /* rows of 4: X, m, and V, m^3, of the particle, then of its neighbours */
+    double *gradient; /* rows of 3: b_ij */
+    double offset[9]; /* D_i */
+    bool has_offset;
+    uint32_t *number, lost;
+} shape_one;
+
+pbd_status shape_one_create(pbd_arena *arena, size_t most, shape_one *out);
+/* The same numbers for particle i alone, bitwise. */
+void shape_one_make(const rest_neighbours *near, const double *positions, const double *volumes,
+                    const shape_choice *choice, size_t i, shape_one *out);
 /* The choice as `flags` of shape_kernels.h. */
 int shape_flags(const shape_choice *choice);
 void shape_gradients_free(shape_gradients *s); /* safe on a zeroed one */

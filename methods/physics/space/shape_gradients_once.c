@@ -15,26 +15,31 @@ int shape_flags(const shape_choice *choice) {
            (choice->gradient_correction ? SHAPE_GRADIENT_CORRECTION : 0);
 }
 
+static size_t length_of(const rest_neighbours *near, size_t i) { return near->first[i + 1] - near->first[i]; }
+
 /* D = I - sum (X_j - X_i) b_ij^T. Zero to rounding where neighbours span space and gradients are exact for linear
- * fields. */
+ * fields. gradient: of the particle's neighbours. */
 static void offset_at(const rest_neighbours *near, const double *positions, const double *gradient, size_t i,
                       double *out) {
     for (int e = 0; e < 9; e++) out[e] = e % 4 == 0;
-    for (size_t k = near->first[i]; k < near->first[i + 1]; k++) {
-        const double *other = positions + 3 * (size_t)near->particle[k];
+    for (size_t k = 0; k < length_of(near, i); k++) {
+        const double *other = positions + 3 * (size_t)near->particle[near->first[i] + k];
         for (size_t e = 0; e < 9; e++) out[e] -= (other[e / 3] - positions[3 * i + e / 3]) * gradient[3 * k + e % 3];
     }
 }
 
+static bool needs_offset(const shape_choice *choice, uint32_t lost) {
+    return lost > 0 || (choice->displacement && !choice->linear && !choice->gradient_correction);
+}
+
 static void find_offsets(const rest_neighbours *near, const double *positions, const shape_choice *choice,
                          shape_gradients *out) {
-    const bool reproduces = choice->linear || choice->gradient_correction;
     for (size_t i = 0; i < near->particles; i++) {
-        if (near->first[i + 1] - near->first[i] < 4) out->few++;
+        out->few += length_of(near, i) < 4;
         out->deficient += out->lost[i] > 0;
-        if (!(out->lost[i] > 0 || (choice->displacement && !reproduces))) continue;
+        if (!needs_offset(choice, out->lost[i])) continue;
         out->has_offset = true;
-        offset_at(near, positions, out->gradient, i, out->offset + 9 * i);
+        offset_at(near, positions, out->gradient + 3 * near->first[i], i, out->offset + 9 * i);
     }
 }
 
@@ -81,6 +86,31 @@ pbd_status shape_gradients_make(const rest_neighbours *near, const double *posit
             shape_at(&args, i);
     find_offsets(near, positions, choice, out);
     return pbd_ok();
+}
+
+pbd_status shape_one_create(pbd_arena *arena, size_t most, shape_one *out) {
+    *out = (shape_one){.rest = pbd_new(arena, double, 4 * (most + 1)),
+                       .gradient = pbd_new(arena, double, 3 * most),
+                       .number = pbd_new(arena, uint32_t, most)};
+    PBD_TRY(pbd_arena_check(arena));
+    for (size_t k = 0; k < most; k++) out->number[k] = (uint32_t)k + 1;
+    return pbd_ok();
+}
+
+void shape_one_make(const rest_neighbours *near, const double *positions, const double *volumes,
+                    const shape_choice *choice, size_t i, shape_one *out) {
+    const uint32_t first[2] = {0, (uint32_t)length_of(near, i)};
+    for (size_t k = 0; k <= first[1]; k++) {
+        const size_t p = k ? near->particle[near->first[i] + k - 1] : i;
+        for (size_t d = 0; d < 3; d++) out->rest[4 * k + d] = positions[3 * p + d];
+        out->rest[4 * k + 3] = volumes[p];
+    }
+    const shape_args args = {out->rest,  first,          out->number,    out->gradient,
+                             &out->lost, choice->radius, choice->kernel, shape_flags(choice),
+                             0};
+    shape_at(&args, 0);
+    out->has_offset = needs_offset(choice, out->lost);
+    if (out->has_offset) offset_at(near, positions, out->gradient, i, out->offset);
 }
 
 void shape_gradients_free(shape_gradients *s) {

@@ -258,12 +258,12 @@ static pbd_status make_mesh(collider_poses *c, size_t i, const pbd_scene *scene,
     const pbd_collider_mesh *mesh = &scene->colliders.mesh[c->collider[i].mesh];
     mesh_surface s PBD_CLEANUP(mesh_surface_free) = {0};
     PBD_TRY(mesh_surface_make(mesh, i, c->collider[i].container, &s));
-    if (s.collapsed + s.slivers > 0)
+    if (recorder && s.collapsed + s.slivers > 0)
         pbd_warning(
             recorder, "degenerate_triangles",
             "collider %zu, a mesh of %zu triangles: %zu have two coincident corners and are ignored, %zu have no area",
             i, mesh->triangles, s.collapsed, s.slivers);
-    pbd_count(recorder, "collider_triangles", s.triangles);
+    if (recorder) pbd_count(recorder, "collider_triangles", s.triangles);
     c->sheets |= !s.normal;
     return place_mesh(&c->placed[i], &s, mesh->thickness, scene->particles.count, c->exec);
 }
@@ -273,6 +273,7 @@ pbd_status collider_poses_create(collider_poses *c, const pbd_scene *scene, pbd_
     *c = (collider_poses){.exec = exec, .count = n};
     PBD_TRY(colliders_check(scene));
     if (n == 0) return pbd_ok();
+    c->wanted = scene->pour.until != NULL;
     c->collider = malloc(n * sizeof *c->collider);
     c->placed = calloc(n, sizeof *c->placed);
     c->pose = calloc(n, sizeof *c->pose);
@@ -319,7 +320,7 @@ static pbd_status add_rows(const collider_poses *c, double out[COLLIDER_SUMS]) {
 }
 
 pbd_status collider_sums_room(collider_poses *c, size_t rows) {
-    bool moving = false;
+    bool moving = c->wanted;
     for (size_t i = 0; i < c->count; i++) moving |= pbd_collider_moves(&c->collider[i]);
     if (!moving || rows <= c->summed) return pbd_ok();
     if (c->sums) PBD_TRY(add_rows(c, c->before));
@@ -333,6 +334,16 @@ pbd_status collider_sums_room(collider_poses *c, size_t rows) {
 
 collider_sums collider_sums_of(const collider_poses *c) { return (collider_sums){c->sums, c->inverse_dt}; }
 
+void collider_sums_add(collider_poses *c, const double sums[COLLIDER_SUMS]) {
+    for (int k = 0; k < COLLIDER_SUMS; k++) c->before[k] += sums[k];
+}
+
+void collider_sums_leave_out(collider_poses *c) {
+    pbd_free(c->exec, c->sums);
+    c->sums = NULL;
+    c->summed = 0;
+}
+
 pbd_status collider_sums_clear(collider_poses *c) {
     pbd_arena a PBD_ARENA;
     const double *zero = pbd_new(&a, double, COLLIDER_SUMS * c->summed);
@@ -342,7 +353,8 @@ pbd_status collider_sums_clear(collider_poses *c) {
 }
 
 pbd_status collider_sums_read(const collider_poses *c, double out[COLLIDER_SUMS]) {
-    if (!c->sums) return pbd_error(PBD_NOT_SUPPORTED, "no collider of the scene moves");
+    if (!c->sums)
+        return pbd_error(PBD_NOT_SUPPORTED, "no collider of the scene moves, or the method does not sum their work");
     memcpy(out, c->before, sizeof c->before);
     return add_rows(c, out);
 }

@@ -12,7 +12,7 @@
 
 PBD_PRECISE(collider_at, colliders_check, collider_outline, collider_extent, collider_pose_over, collider_poses_create,
             collider_poses_free, collider_poses_phase, collider_poses_move, collider_sums_room, collider_sums_of,
-            collider_sums_clear, collider_sums_read)
+            collider_sums_add, collider_sums_leave_out, collider_sums_clear, collider_sums_read)
 
 /* Centre and frame (rows: unit vectors x, y, z) at `time`. */
 void collider_at(const pbd_collider *collider, double time, double centre[3], double axis[3][3]);
@@ -44,26 +44,31 @@ typedef struct collider_poses {
     pbd_exec *exec;
     size_t count;
     bool meshes, sheets; /* whether any is a mesh; an open mesh */
+    bool wanted;         /* the work of holding is known by the sums: held particles move (pbd_pour) */
     placed_mesh *placed; /* by collider; zeroed unless a mesh */
     pbd_collider *collider;
     collider_pose *pose, *sent;
     collider_pose *device;        /* `count` */
     double inverse_dt;            /* 1/s, of the running substep */
-    size_t summed;                /* rows of sums; 0: no collider moves, or they are not summed */
+    size_t summed;                /* rows of sums; 0: nothing moves, or they are not summed */
     double *sums;                 /* device, by row: COLLIDER_SUMS */
-    double before[COLLIDER_SUMS]; /* of rows that are no more */
+    double before[COLLIDER_SUMS]; /* of rows that are no more, and of contact on the host */
 } collider_poses;
 
-/* *c may be freed also after an error. */
+/* recorder NULL: meshes are not reported. *c may be freed also after an error. */
 pbd_status collider_poses_create(collider_poses *c, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder);
 void collider_poses_free(collider_poses *c); /* safe on a zeroed one */
 /* For the substep from `time` on. Uploads the poses only if they changed. */
 pbd_status collider_poses_move(collider_poses *c, double time, double dt);
-/* From now on the work of colliders is summed if one of them moves, in at least `rows` rows: those of the particles, or
- * other ones that contact acts on. Sums so far are kept. Waits, if there are too few rows. */
+/* From now on the work of colliders is summed if one of them or what is held moves, in at least `rows` rows: those of
+ * the particles, or other ones that contact acts on. Sums so far are kept. Waits, if there are too few rows. */
 pbd_status collider_sums_room(collider_poses *c, size_t rows);
 /* For the kernels of the running substep. */
 collider_sums collider_sums_of(const collider_poses *c);
+/* What contact on the host summed. */
+void collider_sums_add(collider_poses *c, const double sums[COLLIDER_SUMS]);
+/* For methods whose sweeps take pushes back: the sum of those is no impulse. */
+void collider_sums_leave_out(collider_poses *c);
 pbd_status collider_sums_clear(collider_poses *c);
 /* PBD_COLLIDER_SUMS: the sums of all rows, in their order. PBD_NOT_SUPPORTED where there are none. Waits. */
 pbd_status collider_sums_read(const collider_poses *c, double out[COLLIDER_SUMS]);

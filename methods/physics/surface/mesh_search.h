@@ -8,13 +8,12 @@
 
 #include "harness/exec/vec.h"
 
-/* Depth of the traversal stack: at most one node per level, and 30 bits of codes plus 32 of indices distinguish
- * nodes. */
-enum { MESH_STACK = 64 };
+/* Levels of a tree at most: 30 bits of codes plus 32 of indices distinguish nodes. */
+enum { MESH_LEVELS = 64 };
 
-/* For functions too large to be inlined into every kernel. */
+/* For functions too large to be inlined into every kernel. On a GPU a call would have a stack. */
 #if defined(__CUDACC__)
-#define PBD_FN_NOINLINE static __host__ __device__ __noinline__
+#define PBD_FN_NOINLINE static __host__ __device__ __forceinline__
 #else
 #define PBD_FN_NOINLINE static __attribute__((noinline, unused))
 #endif
@@ -29,7 +28,13 @@ typedef struct mesh_view {
     const real *box;        /* nodes x 6: low, high. Nodes 0 to triangles - 2 are inner, then come the leaves */
     const uint32_t *child;  /* inner nodes x 2: nodes */
     const uint32_t *leaf;   /* by leaf: its triangle */
+    const uint32_t *parent; /* by node, except the root. Walks climb by it: a stack would be in a GPU's slow memory */
 } mesh_view;
+
+PBD_FN uint32_t mesh_sibling(const mesh_view *m, uint32_t node) {
+    const uint32_t *child = m->child + 2 * (size_t)m->parent[node];
+    return child[0] == node ? child[1] : child[0];
+}
 
 PBD_FN vec3 mesh_corner(const mesh_view *m, uint32_t triangle, int k) {
     return load3(m->vertex, m->corner[3 * (size_t)triangle + (size_t)k]);
@@ -135,9 +140,8 @@ PBD_FN_NOINLINE mesh_point mesh_nearest_by(const mesh_view *m, vec3 x, real reac
                                            real *lead) {
     const real slack = (real)(1 + 32 * REAL_EPSILON), tiny = (real)(8 * REAL_EPSILON) * (real)(8 * REAL_EPSILON);
     const real least = tiny * vec3_dot(x, x); /* squared rounding error of a distance 0 */
-    uint32_t stack[MESH_STACK];
-    real square[MESH_STACK]; /* squared distances to the boxes on the stack */
-    int waiting = 1;
+    uint64_t later = 0; /* by level above the node, the deepest lowest: the farther child is still to be visited */
+    uint32_t node = 0;
     mesh_point best;
     const real end = reach < MESH_FAR ? reach : MESH_FAR;
     real bound = (end + most) * (end + most), second = bound; /* culling bound; second nearest so far */
@@ -148,32 +152,34 @@ PBD_FN_NOINLINE mesh_point mesh_nearest_by(const mesh_view *m, vec3 x, real reac
     *lead = 0;
     const real sum = x.x + x.y + x.z;
     if (m->triangles == 0 || !(sum - sum == 0)) return best; /* NaN and infinity */
-    stack[0] = 0;
-    square[0] = mesh_to_box(m, 0, x);
-    while (waiting > 0) {
-        const uint32_t node = stack[--waiting];
-        if (square[waiting] > bound * slack + least) continue;
-        if (node >= m->triangles - 1) {
-            const mesh_point was = best;
+    for (real square = mesh_to_box(m, 0, x);;) {
+        const int far = square > bound * slack + least;
+        if (!far && node < m->triangles - 1) { /* the nearer child first */
+            const uint32_t *child = m->child + 2 * (size_t)node;
+            const real to[2] = {mesh_to_box(m, child[0], x), mesh_to_box(m, child[1], x)};
+            const int first = to[1] < to[0];
+            later = later << 1 | (uint64_t)((first ? to[0] : to[1]) <= bound * slack + least);
+            node = child[first];
+            square = first ? to[1] : to[0];
+            continue;
+        }
+        if (!far) {
+            const uint32_t was = best.triangle;
+            const real before = best.square;
             const real now = mesh_try_triangle(m, m->leaf[node - (m->triangles - 1)], x, without, &best);
-            if (best.triangle == was.triangle) {
+            if (best.triangle == was) {
                 second = now < second ? now : second;
             } else {
-                if (was.triangle != MESH_NONE && was.square < second) second = was.square;
+                if (was != MESH_NONE && before < second) second = before;
                 const real wide = most > 0 ? real_sqrt(best.square) + most : 0;
                 bound = most > 0 ? wide * wide : best.square;
             }
-            continue;
         }
-        const uint32_t *child = m->child + 2 * (size_t)node; /* the nearer one is visited first */
-        const real to[2] = {mesh_to_box(m, child[0], x), mesh_to_box(m, child[1], x)};
-        const int first = to[1] < to[0];
-        for (int k = 0; k < 2; k++) {
-            const int which = k == 0 ? !first : first;
-            stack[waiting] = child[which];
-            square[waiting] = to[which];
-            waiting += to[which] <= bound * slack + least;
-        }
+        if (later == 0) break;
+        for (; !(later & 1); later >>= 1) node = m->parent[node];
+        later ^= 1;
+        node = mesh_sibling(m, node);
+        square = mesh_to_box(m, node, x);
     }
     if (best.triangle != MESH_NONE && most > 0)
         *lead = real_sqrt(second < bound ? second : bound) - real_sqrt(best.square);
@@ -194,13 +200,19 @@ PBD_FN vec3 mesh_place(const mesh_view *m, const mesh_point *p) {
 /* ---- Triangles in a box ------------------------------------------------------------------------------------------ */
 
 typedef struct mesh_walk {
-    uint32_t stack[MESH_STACK];
-    int waiting;
+    uint32_t node; /* to be tested next; MESH_NONE: none */
 } mesh_walk;
 
-PBD_FN void mesh_walk_begin(const mesh_view *m, mesh_walk *walk) {
-    walk->stack[0] = 0;
-    walk->waiting = m->triangles > 0;
+PBD_FN void mesh_walk_begin(const mesh_view *m, mesh_walk *walk) { walk->node = m->triangles > 0 ? 0 : MESH_NONE; }
+
+/* The node after `node` and all below it, left children first. */
+PBD_FN uint32_t mesh_after(const mesh_view *m, uint32_t node) {
+    while (node != 0) {
+        const uint32_t parent = m->parent[node], *child = m->child + 2 * (size_t)parent;
+        if (child[0] == node) return child[1];
+        node = parent;
+    }
+    return MESH_NONE;
 }
 
 PBD_FN int mesh_box_meets(const real *box, vec3 low, vec3 high) {
@@ -210,12 +222,11 @@ PBD_FN int mesh_box_meets(const real *box, vec3 low, vec3 high) {
 
 /* The next triangle, in the order of the tree, whose box overlaps that from low to high; MESH_NONE: no more. */
 PBD_FN uint32_t mesh_walk_next(const mesh_view *m, mesh_walk *walk, vec3 low, vec3 high) {
-    while (walk->waiting > 0) {
-        const uint32_t node = walk->stack[--walk->waiting];
-        if (!mesh_box_meets(m->box + 6 * (size_t)node, low, high)) continue;
-        if (node >= m->triangles - 1) return m->leaf[node - (m->triangles - 1)];
-        walk->stack[walk->waiting++] = m->child[2 * (size_t)node + 1];
-        walk->stack[walk->waiting++] = m->child[2 * (size_t)node];
+    while (walk->node != MESH_NONE) {
+        const uint32_t node = walk->node;
+        const int meets = mesh_box_meets(m->box + 6 * (size_t)node, low, high), leaf = node >= m->triangles - 1;
+        walk->node = meets && !leaf ? m->child[2 * (size_t)node] : mesh_after(m, node);
+        if (meets && leaf) return m->leaf[node - (m->triangles - 1)];
     }
     return MESH_NONE;
 }

@@ -94,7 +94,7 @@ pbd_status mesh_tree_refit(mesh_tree *t, const mesh_rows *mesh) {
 }
 
 mesh_view mesh_tree_view(const mesh_tree *t, const mesh_rows *mesh) {
-    return (mesh_view){t->triangles, mesh->corner, mesh->vertex, t->box, t->child, t->leaf};
+    return (mesh_view){t->triangles, mesh->corner, mesh->vertex, t->box, t->child, t->leaf, t->parent};
 }
 
 pbd_status mesh_tree_nearest(const mesh_tree *t, const mesh_rows *mesh, const real *x, size_t n, double reach, bool own,

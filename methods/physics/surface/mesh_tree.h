@@ -22,7 +22,7 @@ typedef struct mesh_tree {
     pbd_exec *exec;
     uint32_t triangles;
     int levels;
-    uint32_t level[MESH_STACK + 1]; /* offsets of the levels in `order` */
+    uint32_t level[MESH_LEVELS + 1]; /* offsets of the levels in `order` */
     uint64_t builds, refits;
     /* Device. */
     uint32_t *code, *leaf, *child, *parent, *order, *depth;

@@ -6,7 +6,7 @@
 #include "harness/exec/kernel.h"
 #include "methods/physics/surface/mesh_search.h"
 
-enum { MESH_BLOCK = 256 }; /* triangles per item of a reduction */
+enum { MESH_BLOCK = 16 }; /* triangles per item of a reduction */
 
 /* ---- The mesh ---------------------------------------------------------------------------------------------------- */
 

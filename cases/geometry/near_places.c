@@ -1,0 +1,344 @@
+#include "cases/geometry/near_places.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#if defined(__AVX512F__) && defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
+#include "harness/exec/arena.h"
+#include "harness/exec/host_sort.h"
+#include "harness/exec/team.h"
+
+/* ---- Cells ------------------------------------------------------------------------------------------------------- */
+
+enum {
+    PIECE = 16384,  /* particles that a thread takes at a time */
+    SORT_PARTS = 16 /* of a sort: no result depends on it */
+};
+
+static const near_cell NOWHERE = {INT32_MAX, INT32_MAX, INT32_MAX};
+
+/* A box of cells. */
+typedef struct extent {
+    near_cell low, high;
+} extent;
+
+static extent no_extent(void) { return (extent){{INT32_MAX, INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN, INT32_MIN}}; }
+
+static void extend(int32_t *low, int32_t *high, int32_t from, int32_t to) {
+    *low = from < *low ? from : *low;
+    *high = to > *high ? to : *high;
+}
+
+static void join_extents(extent *e, const extent *other) {
+    extend(&e->low.x, &e->high.x, other->low.x, other->high.x);
+    extend(&e->low.y, &e->high.y, other->low.y, other->high.y);
+    extend(&e->low.z, &e->high.z, other->low.z, other->high.z);
+}
+
+typedef struct placing {
+    const double *x;
+    double reach;
+    near_cell *cell;   /* by particle */
+    extent *part;      /* by piece */
+    extent all;        /* of all */
+    uint32_t *key;     /* by particle: number of the cell in the box, of those nowhere one more than the last */
+    near_cell *sorted; /* by place */
+    near_places *out;
+} placing;
+
+static void find_cells(void *context, size_t begin, size_t end) {
+    placing *p = context;
+    extent here = no_extent();
+    for (size_t i = begin; i < end; i++) {
+        const double x = floor(p->x[3 * i] / p->reach), y = floor(p->x[3 * i + 1] / p->reach),
+                     z = floor(p->x[3 * i + 2] / p->reach);
+        const bool somewhere = fabs(x) < 1e9 && fabs(y) < 1e9 && fabs(z) < 1e9;
+        p->cell[i] = somewhere ? (near_cell){(int32_t)z, (int32_t)y, (int32_t)x} : NOWHERE;
+        if (somewhere) join_extents(&here, &(extent){p->cell[i], p->cell[i]});
+    }
+    p->part[begin / PIECE] = here;
+}
+
+/* The number of cells along an axis of the box. */
+static double cells_along(int32_t low, int32_t high) { return (double)high - (double)low + 1; }
+
+/* Cells in the box, 0 where none is; they may be more than 32 bits can count. */
+static double cells_in(const extent *e) {
+    if (e->high.x < e->low.x) return 0;
+    return cells_along(e->low.x, e->high.x) * cells_along(e->low.y, e->high.y) * cells_along(e->low.z, e->high.z);
+}
+
+static void find_keys(void *context, size_t begin, size_t end) {
+    placing *p = context;
+    const near_cell low = p->all.low, high = p->all.high;
+    const uint32_t nx = (uint32_t)cells_along(low.x, high.x), ny = (uint32_t)cells_along(low.y, high.y);
+    const uint32_t beyond = (uint32_t)cells_in(&p->all);
+    for (size_t i = begin; i < end; i++) {
+        const near_cell c = p->cell[i];
+        p->key[i] = c.x == NOWHERE.x
+                        ? beyond
+                        : ((uint32_t)(c.z - low.z) * ny + (uint32_t)(c.y - low.y)) * nx + (uint32_t)(c.x - low.x);
+        p->out->particle[i] = (uint32_t)i;
+    }
+}
+
+static void find_places(void *context, size_t begin, size_t end) {
+    placing *p = context;
+    for (size_t at = begin; at < end; at++) {
+        const size_t i = p->out->particle[at];
+        p->sorted[at] = p->cell[i];
+        for (size_t d = 0; d < 3; d++) p->out->x[d][at] = p->x[3 * i + d];
+    }
+}
+
+/* ---- Sorting ----------------------------------------------------------------------------------------------------- */
+
+typedef struct sorting {
+    pbd_host_body body;
+    const void *args;
+} sorting;
+
+static void sort_part(void *context, size_t begin, size_t end) {
+    const sorting *s = context;
+    s->body(s->args, begin, end);
+}
+
+static void in_team(int threads, pbd_host_body body, size_t parts, const void *args) {
+    (void)threads;
+    pbd_team_run(parts, 1, sort_part, &(sorting){body, args});
+}
+
+static pbd_status sort_by_key(placing *p, size_t particles, double cells) {
+    pbd_arena a PBD_ARENA;
+    char *scratch = pbd_new(&a, char, pbd_host_sort_bytes(particles, SORT_PARTS));
+    int bits = 1;
+    PBD_TRY(pbd_arena_check(&a));
+    pbd_team_run(particles, PIECE, find_keys, p);
+    while (ldexp(1, bits) <= cells) bits++;
+    pbd_host_sort_pairs(p->key, p->out->particle, particles, bits, scratch, SORT_PARTS, in_team);
+    return pbd_ok();
+}
+
+typedef struct lone_place {
+    near_cell cell;
+    uint32_t particle;
+} lone_place;
+
+static int by_cell(const void *a, const void *b) {
+    const lone_place *p = a, *q = b;
+    const int order = near_cell_order(p->cell, q->cell);
+    return order != 0 ? order : (p->particle > q->particle) - (p->particle < q->particle);
+}
+
+/* Where a few are far from all others, so that cells cannot be numbered. */
+static pbd_status sort_by_comparison(const placing *p, size_t particles) {
+    pbd_arena a PBD_ARENA;
+    lone_place *at = pbd_new(&a, lone_place, particles);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < particles; i++) at[i] = (lone_place){p->cell[i], (uint32_t)i};
+    qsort(at, particles, sizeof *at, by_cell);
+    for (size_t i = 0; i < particles; i++) p->out->particle[i] = at[i].particle;
+    return pbd_ok();
+}
+
+static pbd_status sort(placing *p, size_t particles) {
+    const double cells = cells_in(&p->all);
+    return cells > 0 && cells < UINT32_MAX ? sort_by_key(p, particles, cells) : sort_by_comparison(p, particles);
+}
+
+static pbd_status list_cells(const near_cell *sorted, near_places *out) {
+    for (size_t at = 0; at < out->count; at++)
+        out->cells += at == 0 || near_cell_order(sorted[at - 1], sorted[at]) != 0;
+    PBD_TRY_NEW(out->cell, out->cells);
+    PBD_TRY_NEW(out->first, out->cells + 1);
+    size_t k = 0;
+    for (size_t at = 0; at < out->count; at++) {
+        if (at > 0 && near_cell_order(sorted[at - 1], sorted[at]) == 0) continue;
+        out->cell[k] = sorted[at];
+        out->first[k++] = at;
+    }
+    out->first[out->cells] = out->count;
+    return pbd_ok();
+}
+
+static pbd_status make_places(const double *x, size_t particles, double reach, near_places *out) {
+    pbd_arena a PBD_ARENA;
+    const size_t pieces = particles / PIECE + 1;
+    placing p = {.x = x,
+                 .reach = reach,
+                 .cell = pbd_new(&a, near_cell, particles + 1),
+                 .part = pbd_new(&a, extent, pieces),
+                 .key = pbd_new(&a, uint32_t, particles + 1),
+                 .sorted = pbd_new(&a, near_cell, particles + 1),
+                 .all = no_extent(),
+                 .out = out};
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY_NEW(out->particle, particles);
+    for (size_t d = 0; d < 3; d++) PBD_TRY_NEW(out->x[d], particles);
+    pbd_team_run(particles, PIECE, find_cells, &p);
+    for (size_t k = 0; k * PIECE < particles; k++) join_extents(&p.all, &p.part[k]);
+    PBD_TRY(sort(&p, particles));
+    pbd_team_run(particles, PIECE, find_places, &p);
+    for (out->count = particles; out->count > 0 && p.sorted[out->count - 1].x == NOWHERE.x; out->count--) continue;
+    return list_cells(p.sorted, out);
+}
+
+pbd_status near_places_make(const double *x, size_t particles, double reach, near_places *out) {
+    *out = (near_places){.particles = particles};
+    const pbd_status status = make_places(x, particles, reach, out);
+    if (status.code != PBD_OK) near_places_free(out);
+    return status;
+}
+
+void near_places_free(near_places *p) {
+    free(p->particle);
+    free(p->cell);
+    free(p->first);
+    for (size_t d = 0; d < 3; d++) free(p->x[d]);
+    *p = (near_places){0};
+}
+
+/* ---- Neighbours -------------------------------------------------------------------------------------------------- */
+
+typedef struct visiting {
+    const near_places *p;
+    double square; /* of the reach */
+    near_places_see *see;
+    void *to;
+    atomic_bool full; /* memory was out */
+} visiting;
+
+/* A list of neighbours with room for `room` of them. */
+typedef struct listing {
+    size_t room, count;
+    uint32_t *place;
+    double *square;
+} listing;
+
+static bool make_room(listing *l, size_t wanted) {
+    if (wanted + NEAR_LANES <= l->room) return true;
+    l->room = 2 * wanted + 256;
+    free(l->place);
+    free(l->square);
+    l->place = malloc(l->room * sizeof *l->place);
+    l->square = malloc(l->room * sizeof *l->square);
+    return l->place && l->square;
+}
+
+/* Appends those of [begin, end) that are nearer than the reach. */
+static void append(const visiting *v, const double own[3], size_t begin, size_t end, listing *l) {
+    const double *x = v->p->x[0], *y = v->p->x[1], *z = v->p->x[2];
+#if defined(__AVX512F__) && defined(__AVX512VL__)
+    const __m512d ox = _mm512_set1_pd(own[0]), oy = _mm512_set1_pd(own[1]), oz = _mm512_set1_pd(own[2]);
+    const __m512d reach = _mm512_set1_pd(v->square);
+    for (size_t q = begin; q < end; q += NEAR_LANES) {
+        const __mmask8 there = (__mmask8)(end - q >= NEAR_LANES ? 0xffu : (1u << (end - q)) - 1);
+        const __m512d dx = _mm512_sub_pd(_mm512_maskz_loadu_pd(there, x + q), ox);
+        const __m512d dy = _mm512_sub_pd(_mm512_maskz_loadu_pd(there, y + q), oy);
+        const __m512d dz = _mm512_sub_pd(_mm512_maskz_loadu_pd(there, z + q), oz);
+        const __m512d square = _mm512_fmadd_pd(dz, dz, _mm512_fmadd_pd(dy, dy, _mm512_mul_pd(dx, dx)));
+        const __mmask8 near = _mm512_mask_cmp_pd_mask(there, square, reach, _CMP_LT_OQ);
+        const __m256i place = _mm256_add_epi32(_mm256_set1_epi32((int)q), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        _mm512_storeu_pd(l->square + l->count, _mm512_maskz_compress_pd(near, square));
+        _mm256_storeu_si256((__m256i *)(void *)(l->place + l->count), _mm256_maskz_compress_epi32(near, place));
+        l->count += (size_t)__builtin_popcount(near);
+    }
+#else
+    for (size_t q = begin; q < end; q++) {
+        const double dx = x[q] - own[0], dy = y[q] - own[1], dz = z[q] - own[2];
+        const double square = dx * dx + dy * dy + dz * dz;
+        l->place[l->count] = (uint32_t)q;
+        l->square[l->count] = square;
+        l->count += square < v->square;
+    }
+#endif
+}
+
+/* Of the place among places: itself is no neighbour. */
+static void list_others(const visiting *v, size_t place, const size_t begin[9], const size_t end[9], listing *l) {
+    const double own[3] = {v->p->x[0][place], v->p->x[1][place], v->p->x[2][place]};
+    l->count = 0;
+    for (int k = 0; k < 9; k++) {
+        if (k != 4) {
+            append(v, own, begin[k], end[k], l);
+            continue;
+        }
+        append(v, own, begin[k], place, l);
+        append(v, own, place + 1, end[k], l);
+    }
+    for (size_t k = l->count; k % NEAR_LANES != 0; k++) l->place[k] = 0, l->square[k] = INFINITY;
+}
+
+static size_t first_not_before(const near_places *p, near_cell cell, size_t from) {
+    while (from < p->cells && near_cell_order(p->cell[from], cell) < 0) from++;
+    return from;
+}
+
+/* The same by halving. */
+static size_t search(const near_places *p, near_cell cell) {
+    size_t low = 0, high = p->cells;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (near_cell_order(p->cell[middle], cell) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The cell of a place. */
+static size_t cell_of(const near_places *p, size_t place) {
+    size_t low = 0, high = p->cells;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (p->first[middle] <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Nine rows of three cells. Cells are taken in order, so the cell where each row begins only ever moves on. */
+static bool visit_cells(const visiting *v, size_t first, size_t last, listing *l) {
+    const near_places *p = v->p;
+    size_t row[9], begin[9], end[9];
+    for (int k = 0; k < 9; k++) row[k] = SIZE_MAX;
+    for (size_t c = cell_of(p, first); first < last; c++) {
+        const near_cell own = p->cell[c];
+        const size_t next = p->first[c + 1] < last ? p->first[c + 1] : last;
+        size_t all = 0;
+        for (int k = 0; k < 9; k++) {
+            const near_cell low = {own.z + k / 3 - 1, own.y + k % 3 - 1, own.x - 1};
+            row[k] = row[k] == SIZE_MAX ? search(p, low) : first_not_before(p, low, row[k]);
+            begin[k] = p->first[row[k]];
+            end[k] = p->first[first_not_before(p, (near_cell){low.z, low.y, own.x + 2}, row[k])];
+            all += end[k] - begin[k];
+        }
+        if (!make_room(l, all)) return false;
+        for (; first < next; first++) {
+            list_others(v, first, begin, end, l);
+            v->see(v->to, first, &(near_list){l->count, l->place, l->square});
+        }
+    }
+    return true;
+}
+
+static void visit_part(void *context, size_t begin, size_t end) {
+    visiting *v = context;
+    listing l = {0};
+    if (!visit_cells(v, begin, end, &l)) atomic_store(&v->full, true);
+    free(l.place);
+    free(l.square);
+}
+
+pbd_status near_places_visit(const near_places *p, double reach, near_places_see *see, void *to) {
+    visiting v = {.p = p, .square = reach * reach, .see = see, .to = to};
+    pbd_team_run(p->count, NEAR_PART, visit_part, &v);
+    return atomic_load(&v.full) ? pbd_no_memory() : pbd_ok();
+}

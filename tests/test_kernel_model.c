@@ -1,0 +1,58 @@
+/* The model of env --predict on a processor of round figures: the numbers wanted follow by hand from the rules of
+ * harness/bench/predict.h. */
+#include "harness/bench/predict.h"
+#include "tests/ladder.h"
+
+static const pbd_figures core = {
+    .name = "core", .bandwidth = 1e10, .flops = {1e11, 5e10}, .rows = {1e9, 5e8}, .source = "none"};
+
+/* A thousand items of 100 bytes and 10 operations, with twenty entries each of 50 operations. */
+static pbd_kernel_use use_of(double entry_bytes) {
+    return (pbd_kernel_use){.launches = 1,
+                            .items = 1000,
+                            .entries = 20000,
+                            .bytes = 1000 * 100 + 20000 * entry_bytes,
+                            .flops = 1000 * 10 + 20000 * 50,
+                            .flops_per_item = 10,
+                            .flops_per_entry = 50,
+                            .bytes_per_entry = entry_bytes};
+}
+
+/* Eleven numbers and an index: two rows, and three numbers stored with the entry. */
+static void test_rows_come_from_a_cache(void **state) {
+    (void)state;
+    const pbd_kernel_use f32 = use_of(11 * 4 + 4), f64 = use_of(11 * 8 + 4);
+    pbd_prediction p = pbd_predict(&f32, false, &core);
+    check_near("rows, f32, s", p.latency, 20000 * 2 / 1e9, 1e-15);
+    check_near("bandwidth, f32, s", p.bandwidth, (1000 * 100 + 20000 * (3 * 4 + 4)) / 1e10, 1e-15);
+    check_near("arithmetic, f32, s", p.arithmetic, 4 * 1010000 / 1e11, 1e-15);
+    check_near("all, f32, s", p.total, p.latency + p.bandwidth + p.arithmetic, 1e-15);
+    p = pbd_predict(&f64, true, &core);
+    check_near("rows, f64, s", p.latency, 20000 * 2 / 5e8, 1e-15);
+    check_near("bandwidth, f64, s", p.bandwidth, (1000 * 100 + 20000 * (3 * 8 + 4)) / 1e10, 1e-15);
+}
+
+/* Three coordinates side by side, without an index; in f32 as many bytes as two numbers and an index. */
+static void test_candidates_lie_side_by_side(void **state) {
+    (void)state;
+    const pbd_kernel_use f32 = use_of(3 * 4), f64 = use_of(3 * 8);
+    pbd_prediction p = pbd_predict(&f32, false, &core);
+    check_near("rows of candidates, f32, s", p.latency, 0, 0);
+    check_near("bandwidth of candidates, f32, s", p.bandwidth, (1000 * 100 + 20000 * 3 * 4) / 1e10, 1e-15);
+    p = pbd_predict(&f64, true, &core);
+    check_near("rows of candidates, f64, s", p.latency, 0, 0);
+}
+
+/* Without lists: memory, and then the operations. */
+static void test_items_alone(void **state) {
+    (void)state;
+    const pbd_kernel_use use = {.launches = 1, .items = 1000, .bytes = 1e6, .flops = 1e6, .flops_per_item = 1000};
+    check_near("memory and work, s", pbd_predict(&use, false, &core).total, 1e-4 + 4e-5, 1e-15);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_come_from_a_cache),
+                                       cmocka_unit_test(test_candidates_lie_side_by_side),
+                                       cmocka_unit_test(test_items_alone)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
