@@ -81,7 +81,7 @@ exports.launch = async program => {
                 });
                 await call('Page.navigate', {url});
                 await ready;
-                for (let i = 0; i < 200 &&
+                for (let i = 0; i < 1200 &&  // a minute, on a busy machine
                      !(await evaluate(
                          'document.body?.dataset.drawn || document.getElementById("trouble")?.hidden === false'));
                      i++)

@@ -177,12 +177,33 @@ const links = () => {
 // ---- Looking
 
 const sleep = ms => new Promise(done => setTimeout(done, ms));
+// Waits until `condition` (of the page, or a function here) holds; gives up after a minute, on a busy machine too.
+const until = async (page, condition, ...args) => {
+    for (let i = 0; i < 1200; i++) {
+        if (await page.evaluate(condition, ...args)) return true;
+        await sleep(50);
+    }
+    return false;
+};
+// Waits until events that are queued were handled and drawn, and the page has not changed for a while.
+const settled = page => page.evaluate(() => new Promise(done => {
+    let changed = performance.now();
+    const begin = changed, observer = new MutationObserver(() => {
+        changed = performance.now();
+    });
+    observer.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+    const look = frames => {
+        if (frames < 3 || (performance.now() - changed < 100 && performance.now() - begin < 10000))
+            return requestAnimationFrame(() => setTimeout(look, 10, frames + 1));
+        observer.disconnect();
+        done();
+    };
+    look(0);
+}));
 const text = (page, selector) => page.evaluate(name => document.querySelector(name)?.textContent || '', selector);
 
 // Small pictures are drawn after the page.
-const drawn = async page => {
-    for (let i = 0; i < 100 && !(await page.evaluate('document.body.dataset.pictures')); i++) await sleep(50);
-};
+const drawn = page => until(page, 'Boolean(document.body.dataset.pictures)');
 // A page with other data than that of page two.
 const packed = value => zlib.deflateSync(value).toString('base64');
 const pageOf = (name, data) => fs.writeFileSync(
@@ -201,7 +222,7 @@ const lookAtLayout = async (page, name) => {
             await page.evaluate(() => {
                 for (const details of document.querySelectorAll('details')) details.open = true;
             });
-            await sleep(30);
+            await settled(page);
             for (const wrong of await page.evaluate(boxes, width)) check(false, `unfolded, ${wrong}`);
             for (const wrong of await page.evaluate(contrasts)) check(false, wrong);
             checks += 3;
@@ -221,7 +242,7 @@ const lookAtLinks = async (page, name, fewest) => {
     await page.evaluate(() => {
         for (const details of document.querySelectorAll('details')) details.open = true;
     });
-    await sleep(30);
+    await settled(page);
     const found = await page.evaluate(links);
     for (const wrong of found.wrong) check(false, wrong);
     for (const file of found.files)
@@ -301,7 +322,7 @@ const lookAtProblem = async page => {
         return [box.x + box.width / 2, box.y + box.height / 2];
     });
     await page.mouse('mouseMoved', ...spot);
-    await sleep(60);
+    await settled(page);
     const hint = await text(page, '.hint:not([hidden])');
     check(/strain_energy: error .* of the tolerance, .*run [0-9a-f]{8}/.test(hint), `the hint says "${hint}"`);
     // Series off and on
@@ -318,7 +339,7 @@ const lookAtProblem = async page => {
     await page.mouse('mousePressed', box[0] + 70, box[1] + 30);
     await page.mouse('mouseMoved', box[0] + 200, box[1] + 120, {buttons: 1});
     await page.mouse('mouseReleased', box[0] + 200, box[1] + 120);
-    await sleep(60);
+    await settled(page);
     const zoomed = await points();
     check(zoomed < whole, 'a box does not zoom');
     await page.evaluate(() => document.querySelector('.work-chart').focus());
@@ -469,10 +490,10 @@ const lookAtChart = async page => {
         where = `a figure's chart at ${width} px`;
         await page.size(width);
         await page.goto(url('two', `#chart=${CHARTED}`));
-        await sleep(200);
         check(
-            await page.evaluate('document.querySelectorAll("dialog[open] .figure-chart path").length') > 50,
+            await until(page, 'document.querySelectorAll("dialog[open] .figure-chart path").length > 50'),
             'no chart');
+        await settled(page);
         for (const wrong of await page.evaluate(boxes, width)) check(false, wrong);
     }
     where = 'a figure\'s chart';
@@ -493,7 +514,7 @@ const lookAtChart = async page => {
         return [box.x + box.width / 2, box.y + box.height / 2];
     });
     await page.mouse('mouseMoved', ...spot);
-    await sleep(60);
+    await settled(page);
     check(/^(our fit|printed polynomial): /.test(await hintOf(page)), `the pointer finds "${await hintOf(page)}"`);
     // Series
     const hidden = () => page.evaluate(
@@ -515,9 +536,8 @@ const lookAtChart = async page => {
     check(Math.abs(await wide() / before - 1.5) < 0.01, 'it does not zoom');
     for (const wrong of await page.evaluate(boxes, 1400)) check(false, wrong);
     await page.key('Escape');
-    await sleep(200);
     check(
-        await page.evaluate('!document.querySelector("dialog").open && location.hash === ""'), 'Escape leaves it open');
+        await until(page, '!document.querySelector("dialog").open && location.hash === ""'), 'Escape leaves it open');
 
     // By hand: x from 1 to 100, logarithmic, on the pixels 50 to 150; y from 0 to 10 on 20 to 80, from below, of 100.
     where = 'a chart drawn by hand';
@@ -530,7 +550,8 @@ const lookAtChart = async page => {
     pictureOf(data).panels = [{pixel: [50, 150, 20, 80], range: [1, 100, 0, 10], log: [true, false]}];
     pageOf('hand', data);
     await page.goto(url('hand', `#chart=${CHARTED}`));
-    await sleep(200);
+    await until(page, 'document.querySelector("dialog[open] .figure-chart path") !== null');
+    await settled(page);
     await press(page, 'ArrowRight', 2);
     check(await hintOf(page) === 'a line: 10, 5', `the hint says "${await hintOf(page)}", not 10, 5`);
     check(
@@ -569,7 +590,7 @@ const useKeyboard = async page => {
     }
     check(found, 'Tab does not come to a cell');
     await page.key('Enter');
-    await sleep(300);
+    await settled(page);
     check(
         await page.evaluate(
             () => document.querySelector('dialog').open &&
@@ -582,11 +603,8 @@ const useKeyboard = async page => {
                 document.activeElement === document.body),
         'Tab leaves the problem');
     await page.key('Escape');
-    for (let i = 0; i < 50 && await page.evaluate(() => document.querySelector('dialog').open || location.hash !== '');
-         i++)
-        await sleep(100);
     check(
-        await page.evaluate(() => !document.querySelector('dialog').open && location.hash === ''),
+        await until(page, () => !document.querySelector('dialog').open && location.hash === ''),
         'Escape does not close it');
     check(
         /strain_energy on cantilever-soft/.test(await active()),
@@ -630,16 +648,14 @@ const filter = async page => {
     await page.evaluate(id => {
         location.hash = `figure-${id}`;
     }, other.id);
-    await sleep(300);
     check(
-        await page.evaluate(id => document.getElementById(`figure-${id}`).checkVisibility(), other.id),
+        await until(page, id => document.getElementById(`figure-${id}`).checkVisibility(), other.id),
         'a link leaves its figure hidden');
     await page.evaluate(id => {
         location.hash = `claim-${id}`;
     }, data.claims.claims[0].id);
-    await sleep(300);
     check(
-        await page.evaluate(id => document.getElementById(`claim-${id}`).checkVisibility(), data.claims.claims[0].id),
+        await until(page, id => document.getElementById(`claim-${id}`).checkVisibility(), data.claims.claims[0].id),
         'a link leaves its claim folded');
     // The runs of a claim, with the command
     const claim = data.claims.claims.find(one => one.set !== undefined);
@@ -648,7 +664,7 @@ const filter = async page => {
         row.closest('details').open = true;
         row.querySelector('.says > details:last-child').open = true;
     }, claim.id);
-    await sleep(300);
+    await settled(page);
     check(
         (await text(page, `#claim-${claim.id.replace('.', '\\.')} .runs`)).includes('./pbdbench run '),
         'no command behind a claim');
@@ -697,7 +713,9 @@ const beHostile = async page => {
         await page.evaluate(() => {
             for (const details of document.querySelectorAll('details')) details.open = true;
         });
-        await sleep(300);
+        if (hash.startsWith('#chart'))
+            check(await until(page, 'document.querySelectorAll(".figure-chart path").length === 1'), 'no drawing');
+        await settled(page);
         check(
             await page.evaluate(
                 () => Array.from(document.querySelectorAll('.figure-chart *'))
@@ -706,8 +724,6 @@ const beHostile = async page => {
                                   Array.from(one.attributes)
                                       .every(each => !/^on|href|style/.test(each.name) && !/url/.test(each.value)))),
             'a drawing brings more than shapes');
-        if (hash.startsWith('#chart'))
-            check(await page.evaluate('document.querySelectorAll(".figure-chart path").length') === 1, 'no drawing');
         check(
             await page.evaluate(() => document.body.textContent.includes('<img src=x onerror=')),
             'the texts are not there');
