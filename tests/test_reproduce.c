@@ -647,7 +647,7 @@ static void test_findings_page(void **state) {
     answer = tell("list", "figures", "--markdown");
     expect_code(answer, 0);
     expect_says(answer.out,
-                "| | [tiny-found](tiny-found/figure.yaml): tiny-found | `f.much` reproduced<br>`f.ours` (ours) "
+                "| no picture yet | [tiny-found](tiny-found/figure.yaml): tiny-found | `f.much` reproduced<br>`f.ours` (ours) "
                 "**not reproduced** | At nu = 0.4 it is 0.4 \\| so. |");
     expect_says(answer.out,
                 "4 claims: 1 reproduced, 0 partly, 0 not, 0 not run, 3 without a verdict. Ours, and not counted: 1.");
