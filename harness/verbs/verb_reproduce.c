@@ -3,7 +3,6 @@
  * All requested figures become one plan, checked as a whole before the first run, so that a mistake in the last figure
  * is found at once and figures that share runs make them once. */
 #include <errno.h>
-#include <math.h>
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
