@@ -514,6 +514,24 @@ static void test_median(void **state) {
     sqlite3_close(sql);
 }
 
+/* Texts by hand. */
+static void test_digits_have_no_exponent(void **state) {
+    (void)state;
+    static const char *const said[][2] = {{"digits(333.3, 2)", "330"},
+                                          {"digits(99.7, 2)", "100"},
+                                          {"digits(0.0345, 1)", "0.03"},
+                                          {"digits(-2080.4, 3)", "-2080"},
+                                          {"digits(7, 2)", "7"}};
+    sqlite3 *sql = open_sql();
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "SELECT %s = '%s'", said[i][0], said[i][1]);
+        if (ask(sql, text) != 1) fail_msg("%s is not %s", said[i][0], said[i][1]);
+    }
+    assert_true(isnan(ask(sql, "SELECT digits(NULL, 2)")));
+    sqlite3_close(sql);
+}
+
 static void test_bad_fits_are_errors(void **state) {
     (void)state;
     static const char *const bad[][2] = {{"SELECT polyfit(x, y, 3) FROM t WHERE x < 0.025", "too few"},
@@ -588,7 +606,8 @@ int main(void) {
         cmocka_unit_test(test_bad_csv_is_explained),    cmocka_unit_test(test_csv_that_is_no_table),
         cmocka_unit_test(test_csv_of_spreadsheets),     cmocka_unit_test(test_csv_mutants_do_no_harm),
         cmocka_unit_test(test_polynomials_come_back),   cmocka_unit_test(test_median),
-        cmocka_unit_test(test_bad_fits_are_errors),     cmocka_unit_test(test_queries_only_read),
+        cmocka_unit_test(test_digits_have_no_exponent), cmocka_unit_test(test_bad_fits_are_errors),
+        cmocka_unit_test(test_queries_only_read),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -338,6 +339,31 @@ pbd_status pbd_plan_count(const pbd_plan *plan, size_t first, size_t last, pbd_p
         out->runs++;
         if (!part.item[i].run_id[0]) out->missing++;
         if (pbd_out_of_reach(&part.item[i])) out->left_out++;
+    }
+    return pbd_ok();
+}
+
+pbd_status pbd_plan_seconds(const pbd_plan *plan, size_t first, size_t last, const double *each, double *seconds,
+                            double *alone) {
+    pbd_arena a PBD_ARENA;
+    pbd_plan part = {.item = pbd_new(&a, pbd_plan_item, plan->count)};
+    double *of = pbd_new(&a, double, plan->count);
+    bool *lone = pbd_new(&a, bool, plan->count);
+    *seconds = *alone = 0;
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < plan->count; i++) {
+        const pbd_plan_item *item = &plan->item[i];
+        if (!in_groups(item, first, last) || item->run_id[0] || pbd_out_of_reach(item)) continue;
+        of[part.count] = each[i];
+        part.item[part.count++] = *item;
+    }
+    const size_t *alike = first_alike(&a, &part);
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t i = 0; i < part.count; i++) lone[alike[i]] |= !pbd_may_be_beside(&part.item[i]);
+    for (size_t i = 0; i < part.count; i++) {
+        if (alike[i] != i || isnan(of[i])) continue;
+        *seconds += of[i];
+        if (lone[i]) *alone += of[i];
     }
     return pbd_ok();
 }

@@ -37,6 +37,11 @@ typedef struct pbd_plan_tally {
 } pbd_plan_tally;
 pbd_status pbd_plan_count(const pbd_plan *plan, size_t first, size_t last, pbd_plan_tally *out);
 
+/* Seconds of the different runs that the items of groups [first, last) would make, by those of each item of the plan
+ * (NAN: not known, not in the sum); of these *alone, in runs that nothing runs beside. */
+pbd_status pbd_plan_seconds(const pbd_plan *plan, size_t first, size_t last, const double *each, double *seconds,
+                            double *alone);
+
 /* Prints what is missing and can be made, for --dry-run: at most `most` labels, then how many more. */
 void pbd_plan_print_missing(const pbd_plan *plan, size_t first, size_t last, size_t most);
 

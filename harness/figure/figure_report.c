@@ -229,31 +229,45 @@ static double stored_seconds(pbd_store *store, const pbd_group *group) {
     return seconds;
 }
 
-static bool runs_alone(const pbd_plan *plan, size_t group) {
-    for (size_t i = 0; i < plan->count; i++)
-        if (plan->item[i].group == group && !pbd_may_be_beside(&plan->item[i])) return true;
-    return false;
+/* The file's seconds are of the runs within reach and without engines: the share of one. */
+static pbd_status share_of_file(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,
+                                const pbd_plan_tally *runs, double *out) {
+    const double whole[] = {file->seconds, file->quick_seconds, 0};
+    size_t shares = runs->runs - runs->left_out;
+    for (unsigned i = 0; i < file->runs_count; i++) {
+        pbd_plan_tally tally;
+        if (!file->runs[i].engine) continue;
+        PBD_TRY(pbd_plan_count(plan, first_group + i, first_group + i + 1, &tally));
+        const size_t engine = tally.runs - tally.left_out;
+        shares = shares > engine ? shares - engine : 0;
+    }
+    *out = whole[scale] > 0 && shares > 0 ? whole[scale] / (double)shares : NAN;
+    return pbd_ok();
 }
 
 pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,
-                               pbd_store *store, pbd_forecast *out) {
-    const double whole[] = {file->seconds, file->quick_seconds, 0};
+                               pbd_store *store, double *each, pbd_forecast *out) {
+    pbd_arena a PBD_ARENA;
+    double share, alone;
+    bool known = true;
+    if (!each) each = pbd_new(&a, double, plan->count);
+    PBD_TRY(pbd_arena_check(&a));
     *out = (pbd_forecast){.memory_mib = file->memory_mib, .measured = true};
     PBD_TRY(pbd_plan_count(plan, first_group, first_group + file->runs_count, &out->runs));
+    PBD_TRY(share_of_file(file, plan, first_group, scale, &out->runs, &share));
     for (unsigned i = 0; i < file->runs_count; i++) {
         pbd_plan_tally tally;
         PBD_TRY(pbd_plan_count(plan, first_group + i, first_group + i + 1, &tally));
-        const size_t to_make = tally.missing - tally.left_out;
-        if (to_make == 0) continue;
-        double each = scale == PBD_SCALE_QUICK ? NAN : stored_seconds(store, &file->runs[i]);
-        if (isnan(each)) {
-            /* The file's seconds are of the runs within reach: this group's share by its number of runs. */
-            each = whole[scale] > 0 ? whole[scale] / (double)(out->runs.runs - out->runs.left_out) : NAN;
-            out->measured = false;
-        }
-        out->seconds += each * (double)to_make;
-        if (runs_alone(plan, first_group + i)) out->alone += each * (double)to_make;
+        if (tally.missing == tally.left_out) continue;
+        const double stored = scale == PBD_SCALE_QUICK ? NAN : stored_seconds(store, &file->runs[i]);
+        const double seconds = isnan(stored) ? share : stored;
+        if (isnan(stored)) out->measured = false;
+        if (isnan(seconds)) known = false;
+        for (size_t k = 0; k < plan->count; k++)
+            if (plan->item[k].group == first_group + i) each[k] = seconds;
     }
+    PBD_TRY(pbd_plan_seconds(plan, first_group, first_group + file->runs_count, each, &out->seconds, &alone));
+    if (!known) out->seconds = NAN;
     return pbd_ok();
 }
 

@@ -28,13 +28,13 @@ void pbd_report_figure(const pbd_figure_report *report, const pbd_report_style *
 typedef struct pbd_forecast {
     pbd_plan_tally runs;
     double seconds, memory_mib;
-    double alone;  /* of `seconds`: in runs that nothing runs beside */
     bool measured; /* every part of `seconds` comes from stored runs */
 } pbd_forecast;
 
-/* `store` may be NULL: nothing is stored yet. */
+/* `store` may be NULL: nothing is stored yet. `each`, of as many as the plan has items, gets the seconds of those that
+ * would be made; NULL where they are not wanted. */
 pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,
-                               pbd_store *store, pbd_forecast *out);
+                               pbd_store *store, double *each, pbd_forecast *out);
 void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
                          const pbd_forecast *forecast, const pbd_report_style *style);
 

@@ -88,7 +88,7 @@ static pbd_status write_row(const char *id, const char *shows, tally *sum, FILE 
         if (exists(thumbnail))
             fprintf(out, "| <img src=\"%s/thumbnail.png\" width=\"240\" alt=\"%s\"> |", id, id);
         else
-            fprintf(out, "| |");
+            fprintf(out, "| no picture yet |");
         fprintf(out, " [%s](%s/figure.yaml): ", id, id);
         write_cell(shows, strlen(shows), out);
         fprintf(out, " | ");

@@ -1,9 +1,10 @@
-/* median, polyfit and polyval for SQLite. */
+/* median, polyfit, polyval and digits for SQLite. */
 #include "harness/query/sql_functions.h"
 
 #include <jansson.h>
 #include <lapacke.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,11 +194,29 @@ static void polyval(sqlite3_context *context, int count, sqlite3_value **argumen
     json_decref(array);
 }
 
+/* ---- digits ------------------------------------------------------------------------------------------------------ */
+
+/* %.2g has an exponent from 100 on: what it leaves is printed again with all digits that a double has. */
+static void digits(sqlite3_context *context, int count, sqlite3_value **argument) {
+    (void)count;
+    const int kept = sqlite3_value_int(argument[1]);
+    char text[40];
+    if (sqlite3_value_type(argument[0]) == SQLITE_NULL) return; /* a result that is not set is NULL */
+    if (kept < 1 || kept > 15) {
+        sqlite3_result_error(context, "digits: the second argument must lie in 1 to 15", -1);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*g", kept, sqlite3_value_double(argument[0]));
+    snprintf(text, sizeof text, "%.15g", strtod(text, NULL));
+    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
 pbd_status pbd_sql_functions(sqlite3 *sql) {
     const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
     if (sqlite3_create_function(sql, "median", 1, flags, NULL, NULL, median_step, median_final) != SQLITE_OK ||
         sqlite3_create_function(sql, "polyfit", 3, flags, NULL, NULL, polyfit_step, polyfit_final) != SQLITE_OK ||
-        sqlite3_create_function(sql, "polyval", 2, flags, NULL, polyval, NULL, NULL) != SQLITE_OK)
+        sqlite3_create_function(sql, "polyval", 2, flags, NULL, polyval, NULL, NULL) != SQLITE_OK ||
+        sqlite3_create_function(sql, "digits", 2, flags, NULL, digits, NULL, NULL) != SQLITE_OK)
         return pbd_error(PBD_FAILED, "cannot register SQL functions: %s", sqlite3_errmsg(sql));
     return pbd_ok();
 }

@@ -3,6 +3,7 @@
  *   median(x)               of the values that are not NULL
  *   polyfit(x, y, degree)   least squares over all rows: JSON array of the coefficients, highest power first
  *   polyval(json, x)        the polynomial of such an array at x
+ *   digits(x, n)            text: x to n significant digits, 330 where printf('%.2g') has 3.3e+02
  */
 #ifndef PBD_SQL_FUNCTIONS_H
 #define PBD_SQL_FUNCTIONS_H

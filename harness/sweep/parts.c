@@ -149,7 +149,7 @@ static double seconds_each(const pbd_figure_file *file, const pbd_plan *plan, co
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     pbd_forecast forecast = {.seconds = NAN};
     if (access(db, F_OK) != 0 || pbd_store_open(db, PBD_STORE_READ, &store).code != PBD_OK) return NAN;
-    const pbd_status status = pbd_forecast_figure(file, plan, 0, false, store, &forecast);
+    const pbd_status status = pbd_forecast_figure(file, plan, 0, false, store, NULL, &forecast);
     return status.code == PBD_OK && forecast.runs.missing > 0 ? forecast.seconds / (double)forecast.runs.missing : NAN;
 }
 

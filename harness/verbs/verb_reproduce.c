@@ -3,7 +3,6 @@
  * All requested figures become one plan, checked as a whole before the first run, so that a mistake in the last figure
  * is found at once and figures that share runs make them once. */
 #include <errno.h>
-#include <math.h>
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -175,23 +174,27 @@ static pbd_status choose(session *s, const pbd_texts *words) {
 /* ---- Dry run ----------------------------------------------------------------------------------------------------- */
 
 /* Of --dry-run: figures share runs, which are made once; drawing is not in it. */
-static pbd_status print_together(const session *s, const pbd_forecast *all) {
+static pbd_status print_together(const session *s, const double *each) {
     const int jobs = (int)s->options.jobs;
     pbd_plan_tally runs;
+    double seconds, alone;
     char time[120] = "";
     PBD_TRY(pbd_plan_count(&s->plan, 0, SIZE_MAX, &runs));
-    if (all->seconds > 0)
+    PBD_TRY(pbd_plan_seconds(&s->plan, 0, SIZE_MAX, each, &seconds, &alone));
+    const double beside = (seconds - alone) / jobs;
+    if (seconds > 0)
         snprintf(time, sizeof time,
                  "; about %.0f min: %.0f min of runs that are timed or have several threads, one by one, "
                  "and %.0f min of others, %d at a time",
-                 (all->alone + (all->seconds - all->alone) / jobs) / 60, all->alone / 60,
-                 (all->seconds - all->alone) / jobs / 60, jobs);
+                 (alone + beside) / 60, alone / 60, beside / 60, jobs);
     pbd_print_line(0, "together: %zu different runs, %zu to make%s", runs.runs, runs.missing - runs.left_out, time);
     return pbd_ok();
 }
 
 static pbd_status forecast_all(session *s, const char *db) {
-    pbd_forecast all = {0};
+    pbd_arena a PBD_ARENA;
+    double *each = pbd_new(&a, double, s->plan.count);
+    PBD_TRY(pbd_arena_check(&a));
     /* A dry run makes no database. */
     if (access(db, F_OK) == 0) PBD_TRY(pbd_store_open(db, PBD_STORE_READ, &s->store));
     if (!s->options.again) PBD_TRY(pbd_plan_look_up(&s->plan, s->store));
@@ -199,14 +202,10 @@ static pbd_status forecast_all(session *s, const char *db) {
         pbd_forecast forecast;
         pbd_figure_leave_out(s->job[i].file, &s->plan, s->job[i].first_group);
         PBD_TRY(pbd_forecast_figure(s->job[i].file, &s->plan, s->job[i].first_group, s->options.style.scale, s->store,
-                                    &forecast));
-        if (isfinite(forecast.seconds)) {
-            all.seconds += forecast.seconds;
-            all.alone += forecast.alone;
-        }
+                                    each, &forecast));
         pbd_report_forecast(s->job[i].file, &s->plan, s->job[i].first_group, &forecast, &s->options.style);
     }
-    return s->jobs > 1 && !s->options.style.json ? print_together(s, &all) : pbd_ok();
+    return s->jobs > 1 && !s->options.style.json ? print_together(s, each) : pbd_ok();
 }
 
 /* ---- Runs and figures -------------------------------------------------------------------------------------------- */

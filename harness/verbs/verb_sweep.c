@@ -200,7 +200,7 @@ static pbd_status forecast(sweep *s, const char *db) {
     pbd_forecast forecast;
     if (access(db, F_OK) == 0) PBD_TRY(pbd_store_open(db, PBD_STORE_READ, &s->making.store));
     if (!s->again) PBD_TRY(pbd_plan_look_up(&s->plan, s->making.store));
-    PBD_TRY(pbd_forecast_figure(s->file, &s->plan, 0, false, s->making.store, &forecast));
+    PBD_TRY(pbd_forecast_figure(s->file, &s->plan, 0, false, s->making.store, NULL, &forecast));
     pbd_report_forecast(s->file, &s->plan, 0, &forecast, &s->style);
     return pbd_ok();
 }

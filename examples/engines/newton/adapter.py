@@ -9,13 +9,17 @@ Masses are those of the scene. The radius of particles is made small, or a mesh'
 
 import os
 
-import newton
 import numpy as np
 import warp as wp
 
 import pbd_engine
 
+# Before newton, whose import takes seconds: a machine without the device is told at once.
 wp.config.quiet = True
+wp.init()
+wp.set_device(os.environ.get("WARP_DEVICE", "cpu"))  # gpu.yaml: cuda:0
+
+import newton
 
 
 class Newton(pbd_engine.Engine):
@@ -33,8 +37,6 @@ class Newton(pbd_engine.Engine):
     ]
 
     def __init__(self):
-        wp.init()
-        wp.set_device(os.environ.get("WARP_DEVICE", "cpu"))  # gpu.yaml: cuda:0
         self.device = str(wp.get_device())
 
     def create(self, scene):

@@ -6,14 +6,18 @@ scene of sand, unless `cell` says otherwise."""
 
 import os
 
-import newton
 import numpy as np
 import warp as wp
-from newton.solvers import SolverImplicitMPM
 
 import pbd_engine
 
+# Before newton, whose import takes seconds: a machine without the device is told at once.
 wp.config.quiet = True
+wp.init()
+wp.set_device(os.environ.get("WARP_DEVICE", "cpu"))  # gpu.yaml: cuda:0
+
+import newton
+from newton.solvers import SolverImplicitMPM
 
 
 class NewtonMPM(pbd_engine.Engine):
@@ -30,8 +34,6 @@ class NewtonMPM(pbd_engine.Engine):
     ]
 
     def __init__(self):
-        wp.init()
-        wp.set_device(os.environ.get("WARP_DEVICE", "cpu"))  # gpu.yaml: cuda:0
         self.device = str(wp.get_device())
 
     def create(self, scene):
