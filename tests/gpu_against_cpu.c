@@ -212,14 +212,14 @@ static const pbd_param *choice_named(const pbd_param *params, const char *name) 
     return NULL;
 }
 
-/* The method's orders of projection, and, where it takes them, the case's flow rules. */
+/* The method's orders of projection, clusters or none, and, where it takes them, the case's flow rules. */
 static void compare_variants(tally *t, march *m, int backend) {
     const pbd_method *method = m->method->by_precision[1];
-    const pbd_param *axis[] = {choice_named(method->params, "solver"),
+    const pbd_param *axis[] = {choice_named(method->params, "solver"), choice_named(method->params, "clusters"),
                                method->takes & PBD_TAKES_FLOW && !SPARING ? choice_named(m->c->params, "flow") : NULL};
     char words[80];
     int variants = 0;
-    for (size_t a = 0; a < 2; a++)
+    for (size_t a = 0; a < 3; a++)
         for (size_t k = 0; axis[a] && axis[a]->choices[k]; k++) {
             snprintf(words, sizeof words, "%s=%s", axis[a]->name, axis[a]->choices[k]);
             m->variant = words;

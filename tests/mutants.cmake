@@ -20,6 +20,8 @@ mutant(shear_sign strain_based methods/strain_based/strain_based_kernels.h "vvec
 mutant(strain_multiplier_sign strain_based methods/strain_based/strain_based_kernels.h "(s->value + alpha * lambda)" "(s->value - alpha * lambda)")
 mutant(strain_product strain_energy_forms methods/strain_energy/vector_constraints.h "root * (c[j][k] * g[k][i] + c[i][k] * g[k][j])" "root * (c[j][k] * g[k][i] - c[i][k] * g[k][j])" methods/strain_energy/strain_energy.c)
 mutant(volume_target strain_energy_forms methods/strain_energy/vector_constraints.h ".d - a->mu / l;" ".d + a->mu / l;" methods/strain_energy/strain_energy.c)
+source_mutant(cluster_part clusters methods/physics/space/clusters_once.c "f->used[f->index[corner[c]] - 1] |= UINT64_C(1) << part;" "f->used[f->index[corner[c]] - 1] |= 1;")
+mutant(cluster_sweep clusters methods/physics/parts/element_clusters.h "part_ < of_->first_part[(cluster) + 1]; part_++" "part_ + 1 < of_->first_part[(cluster) + 1]; part_++" methods/strain_energy/strain_energy.c)
 set(vertices methods/vbd/vbd_kernels.h)
 mutant(vertex_pressure_sign vbd ${vertices} "vvec3_dot(normal, xb) - lift;" "vvec3_dot(normal, xb) + lift;")
 mutant(vertex_block vbd ${vertices} "vbd_add_outer(out.k, stiffness, normal);" "vbd_add_outer(out.k, 2 * stiffness, normal);")

@@ -19,7 +19,8 @@ static const step_of steps[] = {
     {"mpm", "goo_drop", {"particles=20000", "flow=drucker_prager"}, 20000},
     {"pbf", "dam_break", {"cells=16"}, 2560},
     {"corrected_sph", "twist", {"cells=6"}, 1519},
-    {"strain_energy", "cantilever", {"cells=8"}, 12800},
+    {"strain_energy", "cantilever", {"cells=8", "clusters=on"}, 12800},
+    {"strain_based", "cantilever", {"cells=8", "clusters=on"}, 12800},
     {"vbd", "cantilever", {"cells=8"}, 3321},
 };
 
@@ -30,8 +31,7 @@ static struct {
 } few[] = {
     {"xpbi_place_lanes", "a sum over 27 colours: the final level of one", false},
     {"xpbi_tally_colours", "27 differences: the final level of a scan", false},
-    {"project_tets", "a colour of 38 has so few elements: clusters of elements are not built", false},
-    {"project_particles", "a colour of 35 has so few particles: clusters are not built", false},
+    {"project_particles", "a colour of 35 has so few particles: clusters are of tetrahedra only", false},
     {"xpbi_separate", "pairs of a particle are corrected one after another: a thread has a cell of eight particles",
      false},
 };

@@ -127,6 +127,7 @@ void pbd_exec_destroy(pbd_exec *exec) {
 }
 
 int pbd_exec_threads(const pbd_exec *exec) { return exec->threads; }
+bool pbd_exec_is_gpu(const pbd_exec *exec) { return exec->ops != &pbd_cpu_ops; }
 pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec) { return exec->totals; }
 
 void pbd_exec_restore_totals(pbd_exec *exec, const pbd_exec_totals *before) {

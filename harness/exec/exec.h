@@ -46,6 +46,8 @@ typedef struct pbd_exec_totals {
 pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out);
 void pbd_exec_destroy(pbd_exec *exec); /* NULL-safe */
 int pbd_exec_threads(const pbd_exec *exec);
+/* Of cuda, and of emu, which stands for it. For what is decided once, when a method is created. */
+bool pbd_exec_is_gpu(const pbd_exec *exec);
 pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec);
 /* Sets all totals except memory to 0, at the start of a timed section. */
 void pbd_exec_reset_totals(pbd_exec *exec);

@@ -30,7 +30,8 @@
  *   item    one constraint or particle per lane
  *   tile    one particle per tile of PBD_LANES lanes, lanes over its neighbours:
  *           `for (k = begin + PBD_LANE; k < end; k += PBD_LANES)`, then tile_sum (tile.h); the lane with PBD_LANE == 0
- *           writes. One lane on the CPU.
+ *           writes. One lane on the CPU. Or one cluster of elements per tile, which shares their particles
+ *           (methods/physics/parts/element_clusters.h).
  *   batch   `count` <= PBD_BATCH independent constraints of one colour from `first` on, held in arrays of PBD_BATCH and
  *           worked through in short loops without branches, which the compiler turns into SIMD. On a GPU PBD_BATCH is 1
  *           and the batch is an item.

@@ -20,9 +20,17 @@
 
 #define PBD_LANES PBD_GPU_LANES
 #define PBD_LANE ((int)(threadIdx.x % PBD_GPU_LANES))
+/* Tiles of a block, and which of them this thread is in. */
+#define PBD_TILES (PBD_BLOCK / PBD_GPU_LANES)
+#define PBD_TILE_IN_BLOCK (threadIdx.x / PBD_GPU_LANES)
 #define PBD_BATCH 1
 #define PBD_BARRIER() __syncthreads()
-#define PBD_SHARED(type, name, count) __shared__ type name[count]
+/* An array of the block, aligned to 16 bytes. Kernel bodies are compiled for the host too, which never runs them. */
+#if defined(__CUDA_ARCH__)
+#define PBD_SHARED(type, name, count) __shared__ __align__(16) type name[count]
+#else
+#define PBD_SHARED(type, name, count) type *name = nullptr
+#endif
 /* The value of v in lane PBD_LANE xor `other` of this tile. */
 PBD_FN real lane_exchange(real v, int other) {
 #if defined(__CUDA_ARCH__)
@@ -46,6 +54,8 @@ PBD_FN real lane_exchange(real v, int other) {
 #include "harness/exec/emu.h"
 #define PBD_LANES PBD_GPU_LANES
 #define PBD_LANE ((int)(threadIdx.x % PBD_GPU_LANES))
+#define PBD_TILES (PBD_BLOCK / PBD_GPU_LANES)
+#define PBD_TILE_IN_BLOCK (threadIdx.x / PBD_GPU_LANES)
 #define PBD_BATCH 1
 #define PBD_BARRIER() pbd_emu_barrier()
 #define PBD_SHARED(type, name, count) type *name = (type *)pbd_emu_shared(sizeof(type) * (count))
@@ -54,6 +64,8 @@ PBD_FN real lane_exchange(real v, int other) {
 
 #define PBD_LANES 1
 #define PBD_LANE 0
+#define PBD_TILES 1
+#define PBD_TILE_IN_BLOCK 0
 /* Constraints per SIMD batch: one vector of 64 bytes with AVX-512, of 32 without. REAL is float or double. */
 #define PBD_REAL_IS_float 1
 #define PBD_REAL_IS_double 0
@@ -69,6 +81,7 @@ PBD_FN real lane_exchange(real v, int other) {
 #define PBD_BATCH_TRANSPOSED 0
 #endif
 #define PBD_BARRIER() ((void)0)
+#define PBD_SHARED(type, name, count) _Alignas(64) type name[count]
 
 #endif
 #endif

@@ -11,7 +11,7 @@
 #ifndef PBD_STRAIN_BASED_KERNELS_H
 #define PBD_STRAIN_BASED_KERNELS_H
 
-#include "methods/physics/parts/element_solver_kernels.h"
+#include "methods/physics/parts/element_clusters.h"
 
 enum { STRAINS = 6 }; /* x, y, z, xy, yz, zx; of triangles x, y, xy */
 
@@ -106,9 +106,11 @@ PBD_FN void project_strain(const strain_args *a, int corners, const strain *s, i
     for (int c = 0; c < corners; c++) sum[c] = vvec3_add(sum[c], vvec3_scale(factor, gradient[c]));
 }
 
-PBD_FN void project_strains(const strain_args *a, int corners, size_t first, int count, element *e, vvec3 sum[4]) {
+/* at: where the corners are found, `a->view` or those of a cluster. */
+PBD_FN void project_strains(const strain_args *a, const element_view *at, int corners, size_t first, int count,
+                            element *e, vvec3 sum[4]) {
     const int axes = corners - 1;
-    element_load(&a->view, corners, first, count, e);
+    element_load(at, corners, first, count, e);
     for (int c = 0; c < corners; c++) sum[c] = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
     vreal share = vreal_set(1);
     if (a->view.share) share = batch_load(a->view.share, first, count);
@@ -124,17 +126,17 @@ PBD_FN void project_strains(const strain_args *a, int corners, size_t first, int
     }
 }
 
-PBD_FN void project_and_store(const strain_args *a, int corners, size_t first, int count) {
+PBD_FN void project_and_store(const strain_args *a, const element_view *at, int corners, size_t first, int count) {
     element e;
     vvec3 sum[4];
-    project_strains(a, corners, first, count, &e, sum);
-    element_store(&a->view, corners, first, count, &e);
+    project_strains(a, at, corners, first, count, &e, sum);
+    element_store(at, corners, first, count, &e);
 }
 
 PBD_FN void store_strain_impulses(const strain_args *a, int corners, size_t first, int count) {
     element e;
     vvec3 sum[4];
-    project_strains(a, corners, first, count, &e, sum);
+    project_strains(a, &a->view, corners, first, count, &e, sum);
     element_store_impulse(&a->view, corners, first, count, vreal_set(1), sum);
 }
 
@@ -193,11 +195,21 @@ PBD_ITEM(sum_triangle_residuals, strain_sum_args, block, STRAIN_BLOCK *(24 * siz
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 PBD_BATCH_OF(project_tets, strain_args, first, count, (32 + 9) * sizeof(real) + 16, 560) {
-    project_and_store(a, 4, first, count);
+    project_and_store(a, &a->view, 4, first, count);
 }
 
 PBD_BATCH_OF(project_triangles, strain_args, first, count, (24 + 4) * sizeof(real) + 12, 220) {
-    project_and_store(a, 3, first, count);
+    project_and_store(a, &a->view, 3, first, count);
+}
+
+/* Work: particles of clusters, and elements. */
+typedef struct strain_cluster_args {
+    strain_args of; /* all elements */
+    cluster_view clusters;
+} strain_cluster_args;
+
+PBD_TILE_OVER(project_tet_clusters, strain_cluster_args, cluster, 8 * sizeof(real) + 4, 0, 9 * sizeof(real) + 16, 560) {
+    CLUSTER_SWEEP(&a->clusters, &a->of.view, cluster, project_and_store(&a->of, &at, 4, first, count));
 }
 
 PBD_BATCH_OF(store_tet_impulses, strain_args, first, count, (32 + 10) * sizeof(real) + 16, 560) {

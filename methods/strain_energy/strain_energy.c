@@ -105,9 +105,22 @@ static vector_args vectors_from(const strain_energy *s, size_t first, int materi
                          .order = (real_bits)s->constraint_order};
 }
 
+static pbd_status project_clusters(const strain_energy *s, const element_batch *batch) {
+    pbd_exec *exec = s->solver.position.run.exec;
+    const cluster_view clusters = element_solver_clusters(&s->solver, batch);
+    const pbd_work work = {batch->rows, batch->count};
+    if (s->components > 0) {
+        const vector_cluster_args args = {vectors_from(s, 0, batch->material), clusters};
+        return PBD_RUN(exec, project_vector_clusters, batch->clusters, work, &args);
+    }
+    const energy_cluster_args args = {args_from(s, 0, batch->material), clusters};
+    return PBD_RUN(exec, project_tet_clusters, batch->clusters, work, &args);
+}
+
 static pbd_status project(void *method, const element_batch *batch) {
     strain_energy *s = method;
     pbd_exec *exec = s->solver.position.run.exec;
+    if (batch->clusters > 0) return project_clusters(s, batch);
     if (s->components > 0) {
         const vector_args args = vectors_from(s, batch->first, batch->material);
         return s->solver.jacobi ? PBD_RUN(exec, store_vector_impulses, batch->count, &args)
@@ -319,7 +332,7 @@ static pbd_status make_faster(strain_energy *s, const pbd_scene *scene, const pb
     return pbd_ok();
 }
 
-static pbd_status check_global(const strain_energy *s, const pbd_scene *scene) {
+static pbd_status check_global(const strain_energy *s, const pbd_scene *scene, const pbd_values *values) {
     const int form = s->material->form;
     if (sizeof(real) < sizeof(double))
         return pbd_error(PBD_NOT_SUPPORTED, "solve=global is in f64: set -p f64, or solve=local");
@@ -333,19 +346,21 @@ static pbd_status check_global(const strain_energy *s, const pbd_scene *scene) {
     if (form == ENERGY_TWO_CONSTRAINTS && s->constraint_order != VECTOR_BOTH)
         return pbd_error(PBD_NOT_SUPPORTED, "solve=global solves all constraints at once: set constraint_order=both");
     if (s->solver.jacobi) return pbd_error(PBD_NOT_SUPPORTED, "solve=global has no sweeps: leave out solver=jacobi");
+    if (element_settings_read(values).clusters == clusters_on)
+        return pbd_error(PBD_NOT_SUPPORTED, "solve=global has no sweeps: leave out clusters=on");
     if (scene->colliders.count > 0 || s->solver.position.contact.pairs)
         return pbd_error(PBD_NOT_SUPPORTED, "solve=global has no contact, and this scene has: set solve=local");
     return pbd_ok();
 }
 
-static pbd_status make_global(strain_energy *s, const pbd_scene *scene) {
+static pbd_status make_global(strain_energy *s, const pbd_scene *scene, const pbd_values *values) {
     const size_t n = s->solver.elements, particles = s->solver.position.particles;
     const element_solver *of = &s->solver;
     pbd_arena a PBD_ARENA;
     uint32_t *corner = pbd_new(&a, uint32_t, 4 * n);
     double *position = pbd_new(&a, double, 4 * particles);
     PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(check_global(s, scene));
+    PBD_TRY(check_global(s, scene, values));
     PBD_TRY(pbd_download(of->position.run.exec, corner, of->corner, 4 * n * sizeof *corner));
     PBD_TRY(device_rows_read(of->position.run.exec, of->position.p, particles, 4, 4, NULL, NULL, position));
     return global_solve_create(particles, n, s->components > 0 ? s->components : 1, corner, position, &s->all);
@@ -368,7 +383,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                                   contact_settings_read(values), exec, recorder));
     PBD_TRY(make_materials(s, scene, values));
     s->global = pbd_choice(values, "solve") == 1;
-    if (s->global) PBD_TRY(make_global(s, scene));
+    if (s->global) PBD_TRY(make_global(s, scene, values));
     PBD_TRY(make_faster(s, scene, values));
     PBD_TRY(position_allocate(&s->solver.position));
     return s->lying ? upload_fibres(s, scene) : pbd_ok();

@@ -3,7 +3,7 @@
 #define PBD_STRAIN_ENERGY_KERNELS_H
 
 #include "methods/physics/matter/energy_constraint.h"
-#include "methods/physics/parts/element_solver_kernels.h"
+#include "methods/physics/parts/element_clusters.h"
 #include "methods/strain_energy/vector_constraints.h"
 
 typedef struct energy_args {
@@ -39,8 +39,10 @@ PBD_FN vstressed element_stress(const energy_args *a, vmat3 f, size_t first, int
 
 /* ---- The correction ---------------------------------------------------------------------------------------------- */
 
-PBD_FN vreal correction(const energy_args *a, int corners, size_t first, int count, element *e, vvec3 gradient[4]) {
-    element_load(&a->view, corners, first, count, e);
+/* at: where the corners are found, `a->view` or those of a cluster. */
+PBD_FN vreal correction(const energy_args *a, const element_view *at, int corners, size_t first, int count, element *e,
+                        vvec3 gradient[4]) {
+    element_load(at, corners, first, count, e);
     vmat3 f = element_deformation_gradient(e, corners);
     vstressed s = element_stress(a, f, first, count);
     element_gradients(e, corners, s.p, gradient);
@@ -53,27 +55,38 @@ PBD_FN vreal correction(const energy_args *a, int corners, size_t first, int cou
     return factor;
 }
 
-PBD_FN void project_elements(const energy_args *a, int corners, size_t first, int count) {
+PBD_FN void project_elements(const energy_args *a, const element_view *at, int corners, size_t first, int count) {
     element e;
     vvec3 gradient[4];
-    vreal s = correction(a, corners, first, count, &e, gradient);
+    vreal s = correction(a, at, corners, first, count, &e, gradient);
     element_move(&e, corners, s, gradient);
-    element_store(&a->view, corners, first, count, &e);
+    element_store(at, corners, first, count, &e);
 }
 
 PBD_FN void store_impulses(const energy_args *a, int corners, size_t first, int count) {
     element e;
     vvec3 gradient[4];
-    vreal s = correction(a, corners, first, count, &e, gradient);
+    vreal s = correction(a, &a->view, corners, first, count, &e, gradient);
     element_store_impulse(&a->view, corners, first, count, s, gradient);
 }
 
 PBD_BATCH_OF(project_tets, energy_args, first, count, (32 + 12) * sizeof(real) + 16, 300) {
-    project_elements(a, 4, first, count);
+    project_elements(a, &a->view, 4, first, count);
 }
 
 PBD_BATCH_OF(project_triangles, energy_args, first, count, (24 + 7) * sizeof(real) + 12, 250) {
-    project_elements(a, 3, first, count);
+    project_elements(a, &a->view, 3, first, count);
+}
+
+/* Work: particles of clusters, and elements. */
+typedef struct energy_cluster_args {
+    energy_args of; /* all elements */
+    cluster_view clusters;
+} energy_cluster_args;
+
+PBD_TILE_OVER(project_tet_clusters, energy_cluster_args, cluster, 8 * sizeof(real) + 4, 0, 12 * sizeof(real) + 16,
+              300) {
+    CLUSTER_SWEEP(&a->clusters, &a->of.view, cluster, project_elements(&a->of, &at, 4, first, count));
 }
 
 PBD_BATCH_OF(store_tet_impulses, energy_args, first, count, (32 + 13) * sizeof(real) + 16, 300) {

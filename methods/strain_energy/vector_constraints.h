@@ -13,7 +13,7 @@
 #define PBD_STRAIN_ENERGY_VECTOR_CONSTRAINTS_H
 
 #include "methods/physics/matter/energy_constraint.h"
-#include "methods/physics/parts/element_solver_kernels.h"
+#include "methods/physics/parts/element_clusters.h"
 
 enum { VECTOR_DH, VECTOR_HD, VECTOR_BOTH };
 enum { VECTOR_STRAINS = 6, VECTOR_PAIR = 2 };
@@ -213,8 +213,9 @@ PBD_FN void vector_pair_move(const vector_args *a, size_t first, int count, cons
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-PBD_FN void vector_move(const vector_args *a, size_t first, int count, element *e, vvec3 gradient[4]) {
-    element_load(&a->view, 4, first, count, e);
+PBD_FN void vector_move(const vector_args *a, const element_view *at, size_t first, int count, element *e,
+                        vvec3 gradient[4]) {
+    element_load(at, 4, first, count, e);
     const vreal size = batch_load(a->view.size, first, count);
     const vreal share = a->view.share ? batch_load(a->view.share, first, count) : vreal_set(1);
     if (a->components == VECTOR_STRAINS)
@@ -223,19 +224,34 @@ PBD_FN void vector_move(const vector_args *a, size_t first, int count, element *
         vector_pair_move(a, first, count, e, size, share, gradient);
 }
 
-PBD_BATCH_OF(project_vectors, vector_args, first, count, (32 + 10 + 2 * VECTOR_STRAINS) * sizeof(real) + 16, 560) {
+PBD_FN void vector_project(const vector_args *a, const element_view *at, size_t first, int count) {
     element e;
     vvec3 gradient[4];
-    vector_move(a, first, count, &e, gradient);
+    vector_move(a, at, first, count, &e, gradient);
     element_move(&e, 4, vreal_set(1), gradient);
-    element_store(&a->view, 4, first, count, &e);
+    element_store(at, 4, first, count, &e);
+}
+
+PBD_BATCH_OF(project_vectors, vector_args, first, count, (32 + 10 + 2 * VECTOR_STRAINS) * sizeof(real) + 16, 560) {
+    vector_project(a, &a->view, first, count);
+}
+
+/* Work: particles of clusters, and elements. */
+typedef struct vector_cluster_args {
+    vector_args of; /* all elements */
+    cluster_view clusters;
+} vector_cluster_args;
+
+PBD_TILE_OVER(project_vector_clusters, vector_cluster_args, cluster, 8 * sizeof(real) + 4, 0,
+              (10 + 2 * VECTOR_STRAINS) * sizeof(real) + 16, 560) {
+    CLUSTER_SWEEP(&a->clusters, &a->of.view, cluster, vector_project(&a->of, &at, first, count));
 }
 
 PBD_BATCH_OF(store_vector_impulses, vector_args, first, count, (32 + 11 + 2 * VECTOR_STRAINS) * sizeof(real) + 16,
              560) {
     element e;
     vvec3 gradient[4];
-    vector_move(a, first, count, &e, gradient);
+    vector_move(a, &a->view, first, count, &e, gradient);
     element_store_impulse(&a->view, 4, first, count, vreal_set(1), gradient);
 }
 

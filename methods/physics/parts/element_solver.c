@@ -6,6 +6,7 @@
 
 #include "harness/exec/arena.h"
 #include "methods/physics/parts/surface_load.h"
+#include "methods/physics/space/clusters.h"
 #include "methods/physics/space/element_shape.h"
 
 static size_t arrays_of(const element_solver *s, device_array *row) {
@@ -16,7 +17,12 @@ static size_t arrays_of(const element_solver *s, device_array *row) {
                                  DEVICE_ARRAY(s->share, jacobi),
                                  DEVICE_ARRAY(s->impulse, 4 * arity * jacobi),
                                  DEVICE_ARRAY(s->gather_first, s->jacobi ? s->position.particles + 1 : 0),
-                                 DEVICE_ARRAY(s->gather_slot, arity * jacobi)};
+                                 DEVICE_ARRAY(s->gather_slot, arity * jacobi),
+                                 DEVICE_ARRAY(s->first_part, s->clusters ? s->clusters + 1 : 0),
+                                 DEVICE_ARRAY(s->part, s->clusters ? s->parts + 1 : 0),
+                                 DEVICE_ARRAY(s->first_row, s->clusters ? s->clusters + 1 : 0),
+                                 DEVICE_ARRAY(s->row, s->rows),
+                                 DEVICE_ARRAY(s->own, s->clusters ? arity * n : 0)};
     return DEVICE_ROWS(row, rows);
 }
 
@@ -53,7 +59,8 @@ static void split_batch(element_solver *s, const uint8_t *material, size_t first
         const size_t begin = place;
         for (size_t i = first; i < end; i++)
             if ((material ? material[s->order[i]] : 0) == m) sorted[place++] = s->order[i];
-        if (place > begin) s->batch[s->batches++] = (element_batch){begin, place - begin, m};
+        if (place > begin)
+            s->batch[s->batches++] = (element_batch){.first = begin, .count = place - begin, .material = m};
     }
     memcpy(s->order + first, sorted + first, (end - first) * sizeof *sorted);
 }
@@ -68,8 +75,55 @@ static void join_batches(element_solver *s) {
     }
 }
 
+/* Fewer have few clusters of a colour, of which sixteen fill a block: there colours of elements are as good. */
+enum { CLUSTERS_FROM = 4096 };
+
+/* plan->colours 0: no clusters. */
+static pbd_status plan_clusters(const element_solver *s, const pbd_scene *scene, int clusters, pbd_arena *arena,
+                                cluster_plan *plan) {
+    const bool on = clusters == clusters_on;
+    if (s->jacobi || clusters == clusters_off) return pbd_ok();
+    if (!on && (!pbd_exec_is_gpu(s->position.run.exec) || s->corners != 4 || s->elements < CLUSTERS_FROM))
+        return pbd_ok();
+    if (s->corners != 4) return pbd_error(PBD_NOT_SUPPORTED, "clusters=on is for tetrahedra: this scene has triangles");
+    PBD_TRY(cluster_plan_make(scene, arena, plan));
+    if (on && plan->colours == 0)
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "clusters=on: tetrahedra of such different sizes have no clusters of %d colours: leave it out",
+                         CLUSTER_COLOURS);
+    return pbd_ok();
+}
+
+static void order_by_clusters(element_solver *s, const cluster_plan *plan) {
+    s->colours = plan->colours;
+    s->clusters = plan->clusters;
+    s->parts = plan->parts;
+    s->rows = plan->entries;
+    memcpy(s->order, plan->order, s->elements * sizeof *s->order);
+    for (size_t k = 0; k < plan->batches; k++) {
+        const size_t cluster = plan->batch[k].first, end = cluster + plan->batch[k].count;
+        const size_t first = plan->part[plan->first_part[cluster]];
+        s->batch[s->batches++] = (element_batch){.first = first,
+                                                 .count = plan->part[plan->first_part[end]] - first,
+                                                 .material = plan->batch[k].material,
+                                                 .cluster = cluster,
+                                                 .clusters = plan->batch[k].count,
+                                                 .rows = plan->first_particle[end] - plan->first_particle[cluster]};
+    }
+}
+
+static pbd_status upload_clusters(const element_solver *s, const cluster_plan *plan) {
+    pbd_exec *exec = s->position.run.exec;
+    if (s->clusters == 0) return pbd_ok();
+    PBD_TRY(pbd_upload(exec, s->first_part, plan->first_part, (s->clusters + 1) * sizeof *s->first_part));
+    PBD_TRY(pbd_upload(exec, s->part, plan->part, (s->parts + 1) * sizeof *s->part));
+    PBD_TRY(pbd_upload(exec, s->first_row, plan->first_particle, (s->clusters + 1) * sizeof *s->first_row));
+    PBD_TRY(pbd_upload(exec, s->row, plan->particle, s->rows * sizeof *s->row));
+    return pbd_upload(exec, s->own, plan->own, (size_t)s->corners * s->elements * sizeof *s->own);
+}
+
 /* By colour for Gauss-Seidel; in mesh order for Jacobi, so that impulses are near the nodes that gather them. */
-static pbd_status order_elements(element_solver *s, const pbd_cells *cells) {
+static pbd_status order_elements(element_solver *s, const pbd_cells *cells, const cluster_plan *plan) {
     size_t first[PBD_MOST_COLOURS + 1] = {0, s->elements};
     pbd_arena a PBD_ARENA;
     uint32_t *sorted = pbd_new(&a, uint32_t, s->elements);
@@ -77,6 +131,11 @@ static pbd_status order_elements(element_solver *s, const pbd_cells *cells) {
     PBD_TRY_NEW(s->order, s->elements);
     PBD_TRY_NEW(s->batch, PBD_MOST_COLOURS * PBD_MOST_MATERIALS);
     PBD_TRY_NEW(s->span, PBD_MOST_COLOURS * PBD_MOST_MATERIALS);
+    if (plan->colours > 0) {
+        order_by_clusters(s, plan);
+        join_batches(s);
+        return pbd_ok();
+    }
     for (size_t i = 0; i < s->elements; i++) s->order[i] = (uint32_t)i;
     s->colours = 1;
     if (!s->jacobi)
@@ -150,14 +209,18 @@ pbd_status element_solver_create(element_solver *s, const char *name, const step
     pbd_scene loaded = *scene;
     if (s->corners == 4) PBD_TRY(surface_load_of_tets(scene, &a, &loaded));
     PBD_TRY(position_create(&s->position, own, &loaded, NULL, NULL, touch, exec, recorder));
-    PBD_TRY(order_elements(s, cells));
+    cluster_plan plan = {0};
+    PBD_TRY(plan_clusters(s, scene, set.clusters, &a, &plan));
+    PBD_TRY(order_elements(s, cells, &plan));
     device_array row[DEVICE_MOST_ARRAYS];
     PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
     PBD_TRY(upload_shapes(s, scene, cells->corner));
+    PBD_TRY(upload_clusters(s, &plan));
     if (s->jacobi) PBD_TRY(upload_gather(s, cells->corner, set.relaxation));
     pbd_count(recorder, "particles", s->position.particles);
     pbd_count(recorder, "constraints_total", s->elements);
     pbd_count(recorder, "colours", (uint64_t)s->colours);
+    if (s->clusters > 0) pbd_count(recorder, "clusters", s->clusters);
     return pbd_ok();
 }
 

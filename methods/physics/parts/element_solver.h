@@ -3,12 +3,13 @@
  *
  * On creation a scene's elements get rest shapes (element_shape.h) and colours (colouring.h) and are stored on the
  * device colour by colour. The method supplies a function that launches its kernel over a range of elements; the gather
- * pass of Jacobi is here. */
+ * pass of Jacobi is here. On a GPU a mesh of many tetrahedra is swept by clusters instead (clusters.h). */
 #ifndef PBD_ELEMENT_SOLVER_H
 #define PBD_ELEMENT_SOLVER_H
 
 #include "methods/physics/parts/element_solver_kernels.h"
 #include "methods/physics/parts/position_solver.h"
+#include "methods/physics/space/cluster_view.h"
 #include "methods/physics/space/colouring.h"
 
 PBD_PRECISE(element_solver_create, element_solver_free, element_solver_destroy, element_solver_upload,
@@ -16,16 +17,20 @@ PBD_PRECISE(element_solver_create, element_solver_free, element_solver_destroy, 
 
 /* Parameters of every such method, between its `form` and CONTACT_PARAMS. */
 #define ELEMENT_SOLVER_PARAMS(REAL, INTEGER, CHOICE) ELEMENT_SOLVER_PARAMS_WITH(POSITION_PARAMS, REAL, INTEGER, CHOICE)
-#define ELEMENT_SOLVER_PARAMS_WITH(POSITION, REAL, INTEGER, CHOICE)             \
-    CHOICE(solver, "coloured_gs", (coloured_gs, jacobi), "order of projection") \
-    POSITION(REAL, INTEGER, CHOICE)                                             \
+#define ELEMENT_SOLVER_PARAMS_WITH(POSITION, REAL, INTEGER, CHOICE)                                                   \
+    CHOICE(solver, "coloured_gs", (coloured_gs, jacobi), "order of projection")                                       \
+    CHOICE(clusters, "off", (auto, off, on),                                                                         \
+           "solver=coloured_gs: a launch sweeps clusters of some twenty tetrahedra; auto: on a GPU, of 4096 or more") \
+    POSITION(REAL, INTEGER, CHOICE)                                                                                   \
     REAL(relaxation, "", "1", 0, 64, PBD_OPEN_MIN, "solver=jacobi: factor of the share at which sums cannot overshoot")
 PBD_SETTINGS(element_settings, ELEMENT_SOLVER_PARAMS)
 
 /* Elements of one colour and one material, projected by one launch. */
 typedef struct element_batch {
     size_t first, count;
-    int material; /* index into the scene's */
+    int material;             /* index into the scene's */
+    size_t cluster, clusters; /* the first and their number; 0: elements of one colour */
+    size_t rows;              /* particles of the clusters */
 } element_batch;
 
 typedef struct element_solver {
@@ -44,6 +49,9 @@ typedef struct element_solver {
     real *inverse, *size, *share;         /* as in element_view */
     real *impulse;                        /* Jacobi */
     uint32_t *gather_first, *gather_slot; /* Jacobi */
+    /* Clusters, NULL without: as in cluster_view. */
+    size_t clusters, parts, rows;
+    uint32_t *first_part, *part, *first_row, *row, *own;
 } element_solver;
 
 /* All members of pbd_method except name, summary, source, takes, params and create. The state begins with an
@@ -72,6 +80,14 @@ static inline element_view element_solver_view(const element_solver *s, size_t f
                           .impulse = s->impulse ? s->impulse + 4 * (size_t)s->corners * first : NULL,
                           .stride = s->elements,
                           .left = s->elements - first};
+}
+
+static inline cluster_view element_solver_clusters(const element_solver *s, const element_batch *batch) {
+    return (cluster_view){.first_part = s->first_part + batch->cluster,
+                          .part = s->part,
+                          .first_particle = s->first_row + batch->cluster,
+                          .particle = s->row,
+                          .own = s->own};
 }
 
 /* What rounding of positions makes of the strain of an element. */
