@@ -445,12 +445,13 @@ typedef enum pbd_field {
     PBD_PRESSURES,             /* particles, Pa: of liquid, by the multipliers of the last step; 0 of other matter */
     PBD_EXCHANGE,              /* particles x 3, N s: impulses exchanged between liquid and continuum */
     PBD_COLLIDER_SUMS,         /* 5, where a collider of the scene moves, or held particles do: work of the colliders on
-                                  particles, J; its part that         contact dissipated, J; their impulse, N s, three. From creation or
-                                  `load` on */
+                                  particles, J; its part that contact dissipated, J; their impulse, N s, three. From
+                                  creation or `load` on */
     PBD_INTERNAL_ENERGY, /* 1, J: what the method stores beside the law's energy at its deformation gradients: that of
                             an equation of state, or of control against zero-energy motions */
-    PBD_PLASTIC_DISSIPATION /* 1, J, where matter flows: what return mappings dissipated, in steps that are
-                               recorded (pbd_records), from creation or `load` on */
+    PBD_PLASTIC_DISSIPATION, /* 1, J, where matter flows: what return mappings dissipated, in steps that are
+                                recorded (pbd_records), from creation or `load` on */
+    PBD_SPIN                 /* 3, kg m^2/s: angular momentum that particles carry beside x cross m v */
 } pbd_field;
 
 /* Elements with nodes beyond the scene's particles, which come first in their order. Elements are those of the scene's

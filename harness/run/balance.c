@@ -246,6 +246,16 @@ static pbd_status read_colliders(pbd_balance *b, const void *state, collider_tot
     return pbd_ok();
 }
 
+/* Adds the angular momentum that the method keeps beside that of the particles' velocities. */
+static pbd_status add_spin(const pbd_balance *b, const void *state, motion *m) {
+    double spin[3];
+    if (!b->free || b->walled) return pbd_ok();
+    const pbd_status status = b->method->read(state, PBD_SPIN, spin);
+    if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
+    for (int d = 0; d < 3; d++) m->angular[d] += spin[d];
+    return status;
+}
+
 /* What flow rules dissipated since the first sample. */
 static pbd_status read_plastic(pbd_balance *b, const void *state, double *out) {
     *out = 0;
@@ -268,8 +278,9 @@ pbd_status pbd_balance_sample(pbd_balance *b, const void *state) {
     b->absent = status.code == PBD_NOT_SUPPORTED;
     if (b->absent) return pbd_ok();
     PBD_TRY(status);
-    const motion m = motion_of(b->scene, x, v);
+    motion m = motion_of(b->scene, x, v);
     if (!m.finite) return pbd_ok();
+    PBD_TRY(add_spin(b, state, &m));
     PBD_TRY(energy_of(b, state, x, &elastic));
     if (!b->force_ended) b->worked = m.forced;
     b->force_ended |= forces_end_with(b, b->step);

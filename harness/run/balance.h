@@ -6,7 +6,7 @@
  *   momentum_drift      the change of linear momentum that gravity, forces and colliders do not explain, over the
  *                       largest sum of m |v|; or the angular momentum about the centre of mass that is not a share
  *                       between 0 and 1 of that at the start, over the largest sum of m |r x v|: integrators lose it,
- *                       none may make it
+ *                       none may make it; what a method keeps of it beside the particles' velocities counts (PBD_SPIN)
  *
  * A run is sampled at its start, every so many steps, where forces end, and at its end; nothing in the solver changes.
  * What is not known of Psi is left out (scene_energy.h), so that energy_gain is never too large by it. Held particles

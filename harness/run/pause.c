@@ -1,13 +1,16 @@
 #include "harness/run/pause.h"
 
+#define XXH_STATIC_LINKING_ONLY /* a state without a heap */
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "harness/exec/clock.h"
 #include "harness/machine/environment.h"
@@ -15,10 +18,14 @@
 #include "harness/run/solve_times.h"
 #include "harness/store/rows.h"
 
-/* The file is one head, then the detail's numbers, the method's state, what the case keeps, the balance, and the
- * records as JSON. It is renamed to its name when it is whole. */
+/* The file is one label, one head, then the detail's numbers, the method's state, what the case keeps, the balance, and
+ * the records as JSON. It is renamed to its name when it is whole. */
+typedef struct pause_label {
+    char mark[8], source[40]; /* of the program */
+    XXH64_hash_t hash;        /* of all that follows: no size in it is believed before */
+} pause_label;
+
 typedef struct pause_head {
-    char mark[8], source[33]; /* of the program */
     long step;
     pbd_exec_totals totals;
     size_t numbers, state; /* bytes */
@@ -26,7 +33,7 @@ typedef struct pause_head {
     pbd_residual now, last, worst;
 } pause_head;
 
-static const char MARK[8] = "paused1";
+static const char MARK[8] = "paused2";
 
 typedef struct pause_path {
     char text[PATH_MAX];
@@ -39,9 +46,8 @@ static pause_path path_of(const pbd_plan_item *item, const char *end) {
     return path;
 }
 
-static pbd_status cannot(const pause_path *path, const char *what) {
-    return pbd_error(PBD_FAILED, "a paused run, '%.200s', cannot be %s: %s", path->text, what,
-                     errno ? strerror(errno) : "it ends too early");
+static pbd_status cannot_write(const pause_path *path) {
+    return pbd_error(PBD_FAILED, "a paused run, '%.200s', cannot be written: %s", path->text, strerror(errno));
 }
 
 bool pbd_is_paused(const pbd_plan_item *item) {
@@ -68,6 +74,25 @@ bool pbd_pause_is_due(const pbd_pausable *run) {
     return pbd_interrupted() || pbd_wall_seconds() - run->began >= item->pause.seconds;
 }
 
+/* Of the program that runs, without a hash. */
+static pause_label own_label(void) {
+    pause_label label = {0};
+    memcpy(label.mark, MARK, sizeof label.mark);
+    snprintf(label.source, sizeof label.source, "%s", pbd_this_build()->source);
+    return label;
+}
+
+/* Of what follows the label. */
+static XXH64_hash_t hash_of(FILE *file) {
+    char part[8192];
+    XXH3_state_t state;
+    XXH3_INITSTATE(&state);
+    XXH3_64bits_reset(&state);
+    fseek(file, sizeof(pause_label), SEEK_SET);
+    for (size_t got; (got = fread(part, 1, sizeof part, file)) > 0;) XXH3_64bits_update(&state, part, got);
+    return XXH3_64bits_digest(&state);
+}
+
 /* ---- Saving ------------------------------------------------------------------------------------------------------ */
 
 static pause_head head_of(const pbd_pausable *run, long step) {
@@ -79,8 +104,6 @@ static pause_head head_of(const pbd_pausable *run, long step) {
                        .now = c->now,
                        .last = c->last,
                        .worst = c->worst};
-    memcpy(head.mark, MARK, sizeof head.mark);
-    snprintf(head.source, sizeof head.source, "%s", pbd_this_build()->source);
     return head;
 }
 
@@ -94,7 +117,7 @@ static pbd_status keep(const pbd_pausable *run, FILE *file, bool writes) {
     return c->keep ? c->keep(run->setup->detail, file, writes) : pbd_ok();
 }
 
-static pbd_status write_all(const pbd_pausable *run, long step, FILE *file) {
+static pbd_status write_rest(const pbd_pausable *run, long step, FILE *file) {
     pbd_saved_state saved = {0};
     pause_head head = head_of(run, step);
     PBD_TRY(pbd_save_state(run->method, run->state, &saved));
@@ -109,19 +132,29 @@ static pbd_status write_all(const pbd_pausable *run, long step, FILE *file) {
     return told && json_dumpf(told, file, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0 ? pbd_ok() : pbd_no_memory();
 }
 
+static pbd_status write_all(const pbd_pausable *run, long step, FILE *file) {
+    pause_label label = own_label();
+    fwrite(&label, sizeof label, 1, file);
+    PBD_TRY(write_rest(run, step, file));
+    label.hash = hash_of(file);
+    fseek(file, 0, SEEK_SET);
+    fwrite(&label, sizeof label, 1, file);
+    return pbd_ok();
+}
+
 pbd_status pbd_pause_save(const pbd_pausable *run, long step) {
     char own[24]; /* tasks may be started twice */
     snprintf(own, sizeof own, ".%ld.part", (long)getpid());
     const pause_path part = path_of(run->item, own), whole = path_of(run->item, ".paused");
     errno = 0;
     mkdir(run->item->pause.folder, 0777);
-    FILE *file = fopen(part.text, "wb");
-    if (!file) return cannot(&part, "written");
+    FILE *file = fopen(part.text, "w+b");
+    if (!file) return cannot_write(&part);
     const pbd_status status = write_all(run, step, file);
     const bool bad = ferror(file) != 0;
     if (fclose(file) == 0 && !bad && status.code == PBD_OK && rename(part.text, whole.text) == 0)
         return pbd_error(PBD_INTERRUPTED, "paused after %ld steps: the same command goes on from there", step);
-    const pbd_status failed = status.code == PBD_OK ? cannot(&part, "written") : status;
+    const pbd_status failed = status.code == PBD_OK ? cannot_write(&part) : status;
     unlink(part.text);
     return failed;
 }
@@ -162,21 +195,33 @@ static pbd_status read_all(pbd_pausable *run, const pause_head *head, FILE *file
     return pbd_ok();
 }
 
-/* What another build left is of no use: the run begins anew. */
+/* Why it is of no use; NULL: the file is at its head. */
+static const char *reject(FILE *file) {
+    const pause_label own = own_label();
+    pause_label label;
+    if (!file) return strerror(errno);
+    if (fread(&label, sizeof label, 1, file) != 1) return "it is cut short";
+    if (memcmp(&label, &own, offsetof(pause_label, hash)) != 0) return "it is of another build";
+    if (hash_of(file) != label.hash) return "it is damaged";
+    return fseek(file, sizeof label, SEEK_SET) == 0 ? NULL : strerror(errno);
+}
+
 pbd_status pbd_pause_load(pbd_pausable *run, long *step) {
     pause_head head;
     *step = 0;
-    if (!pbd_is_paused(run->item)) return pbd_ok();
+    if (!pbd_is_paused(run->item) || !can_pause(run)) return pbd_ok();
     const pause_path path = path_of(run->item, ".paused");
     errno = 0;
-    FILE *file = fopen(path.text, "rb");
-    if (!file) return cannot(&path, "read");
-    pbd_status status = pbd_ok();
-    const bool ours = fread(&head, sizeof head, 1, file) == 1 && memcmp(head.mark, MARK, sizeof MARK) == 0 &&
-                      strcmp(head.source, pbd_this_build()->source) == 0 &&
-                      head.numbers == run->item->cell.c->numbers && can_pause(run);
-    if (ours) status = read_all(run, &head, file);
-    fclose(file);
-    if (ours && status.code == PBD_OK) *step = head.step;
-    return status;
+    FILE *file PBD_CLEANUP(pbd_close_file) = fopen(path.text, "rb");
+    const char *why = reject(file);
+    if (!why && (fread(&head, sizeof head, 1, file) != 1 || head.numbers != run->item->cell.c->numbers))
+        why = "it is of another build";
+    if (why) {
+        pbd_warning(run->recorder, "pause_lost", "the run begins anew, its paused state '%.200s' is of no use: %s",
+                    path.text, why);
+        return pbd_ok();
+    }
+    PBD_TRY(read_all(run, &head, file));
+    *step = head.step;
+    return pbd_ok();
 }

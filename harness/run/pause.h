@@ -31,8 +31,8 @@ typedef struct pbd_pausable {
 bool pbd_pause_is_due(const pbd_pausable *run);
 /* After `step` steps. Returns PBD_INTERRUPTED, with a sentence, once the file is written; else PBD_FAILED. */
 pbd_status pbd_pause_save(const pbd_pausable *run, long step);
-/* Before the first step: goes on from the file, if there is one of this build. *step: how many steps are done, 0: there
- * is none. */
+/* Before the first step: goes on from the file, if there is one. *step: how many steps are done, 0: there is none, or
+ * it is damaged or of another build, which a warning says (pause_lost). */
 pbd_status pbd_pause_load(pbd_pausable *run, long *step);
 
 /* Whether its file is there. */

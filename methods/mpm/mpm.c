@@ -431,6 +431,20 @@ static pbd_status step(void *state, double dt) {
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
+/* Affine velocities turn, too: half a cell's width squared, over two, is their second moment along each axis. The
+ * stress among the affine momenta is symmetric and drops out. */
+static pbd_status read_spin(const mpm *s, double out[3]) {
+    enum { A = 4 * MPM_AFFINE };
+    static const size_t turning[] = {A + 5, A + 7, A + 6, A + 2, A + 1, A + 3}; /* C_zy, C_yz, C_xz, C_zx, C_yx, C_xy */
+    pbd_arena a PBD_ARENA;
+    double *c = pbd_new(&a, double, 6 * s->particles);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(device_rows_read(s->exec, s->rows, s->particles, 4 * MPM_ROWS, 6, turning, s->particle, c));
+    out[0] = out[1] = out[2] = 0;
+    for (size_t k = 0; k < 6 * s->particles; k++) out[k % 6 / 2] += s->size / 4 * (k % 2 == 0 ? c[k] : -c[k]);
+    return pbd_ok();
+}
+
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     enum { F = 4 * MPM_STRETCH };
     static const size_t place[] = {4 * MPM_PLACE, 4 * MPM_PLACE + 1, 4 * MPM_PLACE + 2};
@@ -438,6 +452,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     static const size_t stretch[] = {F, F + 3, F + 6, F + 1, F + 4, F + 7, F + 2, F + 5, F + 8}; /* to row by row */
     const mpm *s = state;
     if (field == PBD_COLLIDER_SUMS) return collider_sums_read(&s->colliders, out);
+    if (field == PBD_SPIN) return read_spin(s, out);
     if (field == PBD_PLASTIC_DISSIPATION && s->plastic) {
         *out = 0;
         return device_rows_total(s->exec, s->plastic, s->particles, 1, 0, out);
