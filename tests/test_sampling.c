@@ -7,7 +7,6 @@
 #include "cases/geometry/triangle_mesh.h"
 #include "cases/sampling/sampling.h"
 #include "cases/scenes/body.h"
-#include "harness/compare/statistics.h"
 #include "tests/ladder.h"
 
 static const double PI = 3.14159265358979323846;
@@ -68,33 +67,6 @@ static void test_distances(void **state) {
 }
 
 /* ---- The lattice ------------------------------------------------------------------------------------------------- */
-
-/* Bodies by name leave out shapes that are far away when they are asked about a depth: the same answer as by the
- * distance, over all and at points a rounding from the depth. */
-static void test_deeper_is_by_the_distance(void **state) {
-    (void)state;
-    pbd_random random = pbd_random_seeded(1);
-    for (int which = 0; which < BODY_SHAPES; which++) {
-        shapes parts = {0};
-        body_shape_make((body_shape)which, &parts);
-        const solid body = shapes_solid(&parts);
-        size_t inside = 0;
-        for (int i = 0; i < 20000; i++) {
-            double x[3];
-            for (int d = 0; d < 3; d++) {
-                const double part = 1.4 * pbd_random_uniform(&random) - 0.2;
-                x[d] = body.low[d] + part * (body.high[d] - body.low[d]);
-            }
-            const double distance = body.distance(&body, x);
-            const double depths[] = {
-                0, 1e-6, 0.01, 0.1, -0.05, -distance, nextafter(-distance, -1), nextafter(-distance, 1)};
-            for (size_t k = 0; k < sizeof depths / sizeof *depths; k++)
-                assert_int_equal(solid_deeper(&body, x, depths[k]), distance < -depths[k]);
-            inside += distance < 0;
-        }
-        assert_true(inside > 400);
-    }
-}
 
 static void test_box_is_filled_without_a_gap(void **state) {
     (void)state;
@@ -594,7 +566,6 @@ static void test_damaged_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distances),
-        cmocka_unit_test(test_deeper_is_by_the_distance),
         cmocka_unit_test(test_box_is_filled_without_a_gap),
         cmocka_unit_test(test_a_vessel_is_not_exceeded),
         cmocka_unit_test(test_layers_of_a_cube),

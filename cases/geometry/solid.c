@@ -106,55 +106,6 @@ static double to_shapes(const solid *body, const double x[3]) {
     return distance;
 }
 
-/* A ball that holds the shape, without a root: half a diagonal is at most half the sum of its edges. */
-static double ball_about(const shape *s, double at[3]) {
-    double half = 0;
-    for (int d = 0; d < 3; d++) {
-        at[d] = 0.5 * (s->at[d] + s->to[d]);
-        half += 0.5 * fabs(s->to[d] - s->at[d]);
-    }
-    switch (s->kind) {
-        case SHAPE_SPHERE:
-            return s->size[0];
-        case SHAPE_BOX:
-            return s->size[0] + s->size[1] + s->size[2];
-        case SHAPE_ELLIPSOID:
-            return fmax(s->size[0], fmax(s->size[1], s->size[2]));
-        case SHAPE_TORUS:
-            return s->size[0] + s->size[1];
-        case SHAPE_ROUND_CONE:
-            return half + fmax(s->size[0], s->size[1]);
-        case SHAPE_CYLINDER:
-            return half + s->size[0];
-    }
-    return INFINITY;
-}
-
-/* Whether to_shape() is surely `least` or more. Of an ellipsoid it is k - 1 times a length between the smallest and the
- * largest radius, and k is at least the distance from the centre over the largest. */
-static bool is_beyond(const shape *s, const double x[3], double least) {
-    double at[3], p[3];
-    double radius = ball_about(s, at);
-    if (s->kind == SHAPE_ELLIPSOID && least > 0)
-        radius += least * radius / fmin(s->size[0], fmin(s->size[1], s->size[2]));
-    else
-        radius += least;
-    difference(x, at, p);
-    return radius < 0 || dot(p, p) > radius * radius * (1 + 1e-9);
-}
-
-/* Equal to to_shapes(x) < -depth. A shape farther than what there is by `blend` changes nothing; nor does one so far
- * above -depth that neither it nor what melts with it can come there, by 0.25 of `blend` for each shape. */
-static bool shapes_deeper(const solid *body, const double x[3], double depth) {
-    const shapes *s = body->of;
-    const double far = -depth + (1 + 0.25 * s->count) * s->blend;
-    double distance = INFINITY;
-    for (int i = 0; i < s->count; i++)
-        if (!is_beyond(&s->item[i], x, fmin(distance, far) + s->blend))
-            distance = melt(distance, to_shape(&s->item[i], x), s->blend);
-    return distance < -depth;
-}
-
 /* ---- The solid --------------------------------------------------------------------------------------------------- */
 
 static void grow(solid *body, const double at[3], const double reach[3]) {
@@ -225,7 +176,6 @@ solid shapes_solid(const shapes *s) {
     solid body = {.low = {INFINITY, INFINITY, INFINITY},
                   .high = {-INFINITY, -INFINITY, -INFINITY},
                   .distance = to_shapes,
-                  .deeper = shapes_deeper,
                   .of = s};
     for (int i = 0; i < s->count; i++) grow_by_shape(&body, &s->item[i]);
     if (s->count == 1) {
