@@ -3,7 +3,7 @@
  *
  * On creation a scene's elements get rest shapes (element_shape.h) and colours (colouring.h) and are stored on the
  * device colour by colour. The method supplies a function that launches its kernel over a range of elements; the gather
- * pass of Jacobi is here. On a GPU a mesh of many tetrahedra is swept by clusters instead (clusters.h). */
+ * pass of Jacobi is here. With `clusters` tetrahedra are swept by clusters instead (clusters.h). */
 #ifndef PBD_ELEMENT_SOLVER_H
 #define PBD_ELEMENT_SOLVER_H
 
@@ -19,7 +19,7 @@ PBD_PRECISE(element_solver_create, element_solver_free, element_solver_destroy, 
 #define ELEMENT_SOLVER_PARAMS(REAL, INTEGER, CHOICE) ELEMENT_SOLVER_PARAMS_WITH(POSITION_PARAMS, REAL, INTEGER, CHOICE)
 #define ELEMENT_SOLVER_PARAMS_WITH(POSITION, REAL, INTEGER, CHOICE)                                                   \
     CHOICE(solver, "coloured_gs", (coloured_gs, jacobi), "order of projection")                                       \
-    CHOICE(clusters, "off", (auto, off, on),                                                                         \
+    CHOICE(clusters, "off", (auto, off, on),                                                                          \
            "solver=coloured_gs: a launch sweeps clusters of some twenty tetrahedra; auto: on a GPU, of 4096 or more") \
     POSITION(REAL, INTEGER, CHOICE)                                                                                   \
     REAL(relaxation, "", "1", 0, 64, PBD_OPEN_MIN, "solver=jacobi: factor of the share at which sums cannot overshoot")
