@@ -1,7 +1,7 @@
 /* Runs the built program as a person would and keeps what it said: for tests of the command line.
  *
- * From the first use on PBDBENCH_ROOT is workplace(): a folder of the test's own with the checkout's plots and cases in it, so
- * that no test can touch the checkout's results. Include after <cmocka.h>.
+ * From the first use on PBDBENCH_ROOT is workplace(): a folder of the test's own with the checkout's plots and cases in
+ * it, so that no test can touch the checkout's results. Include after <cmocka.h>.
  */
 #ifndef PBD_TESTS_PROGRAM_H
 #define PBD_TESTS_PROGRAM_H
