@@ -10,6 +10,7 @@
 #define XXH_STATIC_LINKING_ONLY /* a state without a heap */
 #include <xxhash.h>
 
+#include "harness/catalog/built_scene.h"
 #include "harness/catalog/renamed.h"
 #include "harness/catalog/scans.h"
 #include "harness/exec/arena.h"
@@ -18,7 +19,6 @@
 #include "harness/files/numbers.h"
 #include "harness/files/ranges.h"
 #include "harness/files/yaml_tree.h"
-#include "harness/process/interrupt.h"
 
 /* More points than this on one axis is a mistake (a step in the wrong unit). */
 enum { LONGEST_AXIS = 100000 };
@@ -314,22 +314,22 @@ static pbd_status choose_in(const pbd_method *m, const pbd_scene *scene, const p
     return pbd_ok();
 }
 
-/* Replaces `auto` by what the method chooses in this scene; NULL: in the case's, which is built for it, and again by
- * the run. One that cannot be built is refused by the run, as with any values. */
+/* Where the method chooses: in this scene; NULL: in the case's, which is built for it, and again by the run. */
+typedef struct choice {
+    const pbd_scene *scene;
+    pbd_built_scene *built;
+} choice;
+
+/* Replaces `auto` by what the method chooses. A scene that cannot be built is refused by the run, as with any values. */
 static pbd_status choose(const pbd_case *c, const pbd_values *case_values, const pbd_method *m,
-                         const pbd_values *method_values, const pbd_scene *scene) {
+                         const pbd_values *method_values, choice where) {
     size_t k = 0;
     while (k < method_values->count && !is_chosen_later(&method_values->item[k])) k++;
     if (k == method_values->count) return pbd_ok();
-    if (scene) return choose_in(m, scene, method_values);
-    pbd_setup setup = {0};
-    pbd_interrupt_ends("the scene was built");
-    const pbd_status built = pbd_case_build(c, case_values, &setup);
-    pbd_interrupt_ends(NULL);
-    if (built.code == PBD_FAILED) return built;
-    const pbd_status status = choose_in(m, &setup.scene, method_values);
-    pbd_case_free(c, &setup);
-    return status;
+    if (where.scene) return choose_in(m, where.scene, method_values);
+    pbd_setup *setup;
+    const pbd_status status = pbd_built_scene_get(where.built, c, case_values, &setup);
+    return status.code == PBD_FAILED ? status : choose_in(m, &setup->scene, method_values);
 }
 
 static pbd_status unknown_key(const char *key, const pbd_case *c, const pbd_method *m) {
@@ -381,7 +381,7 @@ static pbd_status follow(const pbd_setting *settings, size_t count, const char *
     return pbd_ok();
 }
 
-static pbd_status resolve(const pbd_case *c, const pbd_method *m, const pbd_scene *scene, const pbd_setting *settings,
+static pbd_status resolve(const pbd_case *c, const pbd_method *m, choice where, const pbd_setting *settings,
                           size_t count, pbd_values *case_values, pbd_values *method_values) {
     PBD_TRY(preset_values(c->params, c->name, case_values));
     PBD_TRY(preset_values(m->params, m->name, method_values));
@@ -397,23 +397,35 @@ static pbd_status resolve(const pbd_case *c, const pbd_method *m, const pbd_scen
     PBD_TRY(follow(settings, count, m->name, case_values, method_values));
     PBD_TRY(check_given(case_values, c->name));
     PBD_TRY(check_given(method_values, m->name));
-    return choose(c, case_values, m, method_values, scene);
+    return choose(c, case_values, m, method_values, where);
 }
 
 pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,
                        pbd_values *case_values, pbd_values *method_values) {
-    return pbd_resolve_in(NULL, c, m, settings, count, case_values, method_values);
+    pbd_built_scene built PBD_CLEANUP(pbd_built_scene_free) = {0};
+    return pbd_resolve_built(&built, c, m, settings, count, case_values, method_values);
 }
 
-pbd_status pbd_resolve_in(const pbd_scene *scene, const pbd_case *c, const pbd_method *m, const pbd_setting *settings,
-                          size_t count, pbd_values *case_values, pbd_values *method_values) {
+static pbd_status resolve_all(const pbd_case *c, const pbd_method *m, choice where, const pbd_setting *settings,
+                              size_t count, pbd_values *case_values, pbd_values *method_values) {
     *case_values = *method_values = (pbd_values){0};
-    const pbd_status status = resolve(c, m, scene, settings, count, case_values, method_values);
+    const pbd_status status = resolve(c, m, where, settings, count, case_values, method_values);
     if (status.code != PBD_OK) {
         pbd_values_free(case_values);
         pbd_values_free(method_values);
     }
     return status;
+}
+
+pbd_status pbd_resolve_built(pbd_built_scene *built, const pbd_case *c, const pbd_method *m,
+                             const pbd_setting *settings, size_t count, pbd_values *case_values,
+                             pbd_values *method_values) {
+    return resolve_all(c, m, (choice){NULL, built}, settings, count, case_values, method_values);
+}
+
+pbd_status pbd_resolve_in(const pbd_scene *scene, const pbd_case *c, const pbd_method *m, const pbd_setting *settings,
+                          size_t count, pbd_values *case_values, pbd_values *method_values) {
+    return resolve_all(c, m, (choice){scene, NULL}, settings, count, case_values, method_values);
 }
 
 void pbd_value_free(pbd_value *value) {

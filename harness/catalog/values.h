@@ -2,7 +2,7 @@
 #ifndef PBD_VALUES_H
 #define PBD_VALUES_H
 
-#include "harness/catalog/registry.h"
+#include "harness/catalog/built_scene.h"
 
 /* One `key=value` as typed. Owned when it comes from pbd_setting_parse, else borrowed. */
 typedef struct pbd_setting {
@@ -30,6 +30,10 @@ const pbd_param *pbd_param_asked(const pbd_param *params);
  * success *case_values and *method_values own arrays freed with pbd_values_free. */
 pbd_status pbd_resolve(const pbd_case *c, const pbd_method *m, const pbd_setting *settings, size_t count,
                        pbd_values *case_values, pbd_values *method_values);
+/* With a scene that is kept for the next call; the case builds it only where the method has to choose. */
+pbd_status pbd_resolve_built(pbd_built_scene *built, const pbd_case *c, const pbd_method *m,
+                             const pbd_setting *settings, size_t count, pbd_values *case_values,
+                             pbd_values *method_values);
 /* With a scene that is not built by the case. */
 pbd_status pbd_resolve_in(const pbd_scene *scene, const pbd_case *c, const pbd_method *m, const pbd_setting *settings,
                           size_t count, pbd_values *case_values, pbd_values *method_values);

@@ -146,7 +146,7 @@ static void find_cores(pbd_group *g, bool is_figure) {
     snprintf(g->missing, sizeof g->missing, "it needs %u processors, and the program may use %d here", g->cores, there);
 }
 
-pbd_status pbd_figure_plan(pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan) {
+static pbd_status plan_groups(pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan) {
     for (unsigned i = 0; i < file->runs_count; i++) {
         const bool is_figure = file->figure != NULL; /* a sweep is there to make its runs */
         pbd_status status = find_engine(&file->runs[i], is_figure);
@@ -157,6 +157,15 @@ pbd_status pbd_figure_plan(pbd_figure_file *file, pbd_scale scale, size_t first_
             return pbd_error(status.code, "%s: runs[%u] '%s': %s", file->shown_as, i, file->runs[i].name, status.text);
     }
     return pbd_ok();
+}
+
+/* Neighbouring groups are often methods on one scene, which is built once for what they choose. */
+pbd_status pbd_figure_plan(pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan) {
+    pbd_built_scene built PBD_CLEANUP(pbd_built_scene_free) = {0};
+    plan->built = &built;
+    const pbd_status status = plan_groups(file, scale, first_group, plan);
+    plan->built = NULL;
+    return status;
 }
 
 /* ---- As a sweep -------------------------------------------------------------------------------------------------- */

@@ -164,8 +164,8 @@ static char *chosen_text(const pbd_cell *cell, const pbd_setting *settings, size
 }
 
 /* Builds the item of one point of the axes (repeat 0). */
-static pbd_status make_item(const pbd_request *request, const size_t *index, pbd_setting *settings,
-                            pbd_plan_item *item) {
+static pbd_status make_item(const pbd_request *request, const size_t *index, pbd_built_scene *built,
+                            pbd_setting *settings, pbd_plan_item *item) {
     pbd_cell *cell = &item->cell;
     PBD_TRY(pbd_find_case(request->case_name, &cell->c));
     PBD_TRY(pbd_find_method(request->method_name, &cell->method));
@@ -181,8 +181,8 @@ static pbd_status make_item(const pbd_request *request, const size_t *index, pbd
     for (size_t i = 0; i < request->settings; i++) settings[i] = request->setting[i];
     for (size_t a = 0; a < request->axes; a++)
         settings[request->settings + a] = (pbd_setting){request->axis[a].key, request->axis[a].values[index[a]]};
-    PBD_TRY(pbd_resolve(cell->c, pbd_cell_method(cell), settings, request->settings + request->axes, &cell->case_values,
-                        &cell->method_values));
+    PBD_TRY(pbd_resolve_built(built, cell->c, pbd_cell_method(cell), settings, request->settings + request->axes,
+                              &cell->case_values, &cell->method_values));
     item->law_instead = law_instead(cell, settings, request->settings + request->axes);
     item->chosen = chosen_text(cell, settings, request->settings + request->axes);
     item->seed = request->seed;
@@ -345,12 +345,13 @@ static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t 
                              request->case_name, LARGEST_PLAN);
     }
     points /= request->repeats > 0 ? (size_t)request->repeats : 1;
+    pbd_built_scene own PBD_CLEANUP(pbd_built_scene_free) = {0};
     for (size_t point = 0; point < points; point++) {
         size_t rest = point; /* the last axis runs fastest */
         for (size_t a = request->axes; a-- > 0; rest /= request->axis[a].count)
             index[a] = rest % request->axis[a].count;
         pbd_plan_item item PBD_CLEANUP(free_item) = {.group = group};
-        PBD_TRY(make_item(request, index, settings, &item));
+        PBD_TRY(make_item(request, index, plan->built ? plan->built : &own, settings, &item));
         for (int repeat = 0; repeat < (request->repeats > 0 ? request->repeats : 1); repeat++)
             PBD_TRY(add_repeat(plan, &item, repeat));
     }

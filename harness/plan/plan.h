@@ -64,6 +64,7 @@ typedef struct pbd_plan_item {
     bool alone;                  /* its times are wanted: no run of this program is made beside it */
     bool progress;               /* tells on standard error how far it is (step_progress.h) */
     bool begin_only;             /* build the scene and create the state, and end before the first step (pairs.h) */
+    pbd_built_scene *built;      /* of begin_only: the scene that is taken where it is the same; NULL: it is built */
     pbd_snapshot_plan snapshots; /* of the first repeat; such a run is always made */
     char *snapshot_folder;       /* snapshots.folder */
     pbd_film_plan film;          /* likewise */
@@ -79,6 +80,7 @@ typedef struct pbd_plan {
     size_t count, capacity;
     size_t folded; /* points of axes that are no run, because they differ from an earlier one only in parameters that
                       neither reads */
+    pbd_built_scene *built; /* for planning; not owned. NULL: each request has its own */
 } pbd_plan;
 
 /* Expands a request over its axes and repeats and checks every cell; adds to the plan or returns PBD_BAD_INPUT with

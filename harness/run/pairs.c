@@ -31,9 +31,10 @@ static bool is_refusal(const pbd_status *status) {
 }
 
 /* Builds the scene and creates the method's state. A state that cannot be created is a refusal here too. */
-static pbd_status begin(pbd_plan_item *item, pbd_status *reason) {
+static pbd_status begin(pbd_plan_item *item, pbd_built_scene *built, pbd_status *reason) {
     pbd_result result = {0};
     item->begin_only = true;
+    item->built = built;
     *reason = pbd_runs_apart(item) ? pbd_run_cell_apart(item, &result) : pbd_run_cell(item, &result);
     if (reason->code != PBD_OK) return is_refusal(reason) ? pbd_ok() : *reason;
     if (strcmp(result.state, pbd_state_name(PBD_INTERRUPTED)) == 0)
@@ -44,9 +45,9 @@ static pbd_status begin(pbd_plan_item *item, pbd_status *reason) {
     return reason->code == PBD_INTERRUPTED ? *reason : pbd_ok();
 }
 
-pbd_status pbd_check_pair(const pbd_case *c, const pbd_method_entry *method, pbd_pair_state *state,
-                          pbd_status *reason) {
-    pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
+pbd_status pbd_check_pair(const pbd_case *c, const pbd_method_entry *method, pbd_built_scene *built,
+                          pbd_pair_state *state, pbd_status *reason) {
+    pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {.built = built};
     const pbd_method *m = method->by_precision[PBD_PRECISION_F64];
     const pbd_request request = {.case_name = c->name,
                                  .method_name = m->name,
@@ -54,7 +55,7 @@ pbd_status pbd_check_pair(const pbd_case *c, const pbd_method_entry *method, pbd
                                  .threads = 1,
                                  .seed = 1};
     *reason = pbd_plan_add(&plan, &request, 0);
-    if (reason->code == PBD_OK) PBD_TRY(begin(&plan.item[0], reason));
+    if (reason->code == PBD_OK) PBD_TRY(begin(&plan.item[0], built, reason));
     if (reason->code != PBD_OK && !is_refusal(reason) && plan.count == 0) return *reason;
     const bool asks = plan.count == 0 && pbd_missing_needs(m, c) == 0 && pbd_param_asked(c->params);
     *state = reason->code == PBD_OK ? PBD_PAIR_FITS : asks ? PBD_PAIR_ASKS : PBD_PAIR_REFUSED;

@@ -13,8 +13,10 @@ typedef enum pbd_pair_state {
 const char *pbd_pair_state_name(pbd_pair_state state); /* "fits", "refused", "asks" */
 
 /* Does what `run` does before the first step: all parameters at their defaults, on cpu in f64, unless the method has
- * f32 alone. *reason is PBD_OK where they fit. An error only when the check itself failed. */
-pbd_status pbd_check_pair(const pbd_case *c, const pbd_method_entry *method, pbd_pair_state *state, pbd_status *reason);
+ * f32 alone. *reason is PBD_OK where they fit. An error only when the check itself failed. *built keeps the scene for
+ * the next method of the case. */
+pbd_status pbd_check_pair(const pbd_case *c, const pbd_method_entry *method, pbd_built_scene *built,
+                          pbd_pair_state *state, pbd_status *reason);
 
 /* How a pair that fits ends by its defaults: cases/ends.def. */
 typedef struct pbd_pair_end {

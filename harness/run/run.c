@@ -396,20 +396,30 @@ static pbd_status check_mode(const pbd_cell *cell, const pbd_scene *scene) {
                      cell->c->name, rests ? "offers no other mode" : "moves");
 }
 
-static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *setup, pbd_exec *exec, void **state,
+/* In *own, which the run frees; or the scene that was built last. */
+static pbd_status build_scene(const pbd_plan_item *item, pbd_setup *own, pbd_setup **setup) {
+    const pbd_cell *cell = &item->cell;
+    if (item->built) return pbd_built_scene_get(item->built, cell->c, &cell->case_values, setup);
+    *setup = own;
+    pbd_interrupt_ends("the scene was built");
+    const pbd_status status = pbd_case_build(cell->c, &cell->case_values, own);
+    pbd_interrupt_ends(NULL);
+    return status;
+}
+
+static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *own, pbd_exec *exec, void **state,
                              pbd_recorder *recorder, pbd_pausable *pausable) {
     const pbd_cell *cell = &item->cell;
     const pbd_method *m = pbd_cell_method(cell);
-    const pbd_scene *scene = &setup->scene;
+    pbd_setup *setup;
     pictures made PBD_CLEANUP(close_pictures) = {0};
     const double began = pbd_setup_begin(item->progress);
     pbd_recorder_enter(recorder, "build");
-    pbd_interrupt_ends("the scene was built");
     pbd_team_set_threads(cell->threads);
-    pbd_status status = pbd_case_build(cell->c, &cell->case_values, setup);
-    pbd_interrupt_ends(NULL);
+    pbd_status status = build_scene(item, own, &setup);
     pbd_recorder_leave(recorder);
     PBD_TRY(status);
+    const pbd_scene *scene = &setup->scene;
     if (item->law_instead)
         pbd_warning(recorder, "law_replaced", "material=%s in place of the case's default: method %s supports no other",
                     item->law_instead, m->name);

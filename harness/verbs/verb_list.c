@@ -9,6 +9,7 @@
 #include "harness/catalog/plugin.h"
 #include "harness/compare/gate.h"
 #include "harness/engine/engine_file.h"
+#include "harness/exec/arena.h"
 #include "harness/figure/figure_file.h"
 #include "harness/figure/figures.h"
 #include "harness/figure/findings_page.h"
@@ -237,14 +238,17 @@ static pbd_status list_runs(const list_options *o) {
 typedef struct pair_list {
     json_t *array; /* NULL: print lines */
     size_t pairs, fit;
+    pbd_built_scene built; /* of the case that is being listed */
 } pair_list;
+
+static void end_pairs(pair_list *l) { pbd_built_scene_free(&l->built); }
 
 static pbd_status list_pair(const pbd_case *c, const pbd_method_entry *method, pair_list *l) {
     pbd_pair_state state;
     pbd_status reason;
     const char *name = method->by_precision[PBD_PRECISION_F64]->name;
     if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "interrupted after %zu pairs", l->pairs);
-    PBD_TRY(pbd_check_pair(c, method, &state, &reason));
+    PBD_TRY(pbd_check_pair(c, method, &l->built, &state, &reason));
     l->pairs++;
     l->fit += state == PBD_PAIR_FITS;
     const pbd_pair_end end = state == PBD_PAIR_REFUSED ? (pbd_pair_end){NULL, NULL} : pbd_end_of_pair(c, method);
@@ -261,7 +265,7 @@ static pbd_status list_pair(const pbd_case *c, const pbd_method_entry *method, p
 
 static pbd_status list_pairs(const list_options *o) {
     json_auto_t *array = o->json ? json_array() : NULL;
-    pair_list l = {.array = array};
+    pair_list l PBD_CLEANUP(end_pairs) = {.array = array};
     const pbd_case *one_case = NULL;
     const pbd_method_entry *one_method = NULL;
     if (o->case_name) PBD_TRY(pbd_find_case(o->case_name, &one_case));

@@ -165,8 +165,9 @@ static pbd_status try_steps(const opened *o, pbd_request *request, double dt, tr
 }
 
 /* As `run` would begin it. */
-static pbd_status try_method(const opened *o, const pbd_method *m, pbd_status *reason, trial *out) {
-    pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
+static pbd_status try_method(const opened *o, const pbd_method *m, pbd_built_scene *built, pbd_status *reason,
+                             trial *out) {
+    pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {.built = built};
     pbd_result result PBD_CLEANUP(pbd_result_free) = {0};
     pbd_request request = {.case_name = "scene",
                            .method_name = m->name,
@@ -177,6 +178,7 @@ static pbd_status try_method(const opened *o, const pbd_method *m, pbd_status *r
     *reason = pbd_plan_add(&plan, &request, 0);
     if (reason->code != PBD_OK) return pbd_ok();
     plan.item[0].begin_only = true;
+    plan.item[0].built = built;
     *reason = run_item(&plan.item[0], &result);
     if (reason->code != PBD_OK || !(o->setup.scene.duration > 0)) return pbd_ok();
     const pbd_value *dt = pbd_value_named(&plan.item[0].cell.method_values, "dt");
@@ -198,6 +200,7 @@ static void print_method(const char *name, const pbd_status *reason, const trial
 
 static pbd_status check(const char *file, const scene_options *options, pbd_call *call) {
     opened o PBD_CLEANUP(close_scene) = {0};
+    pbd_built_scene built PBD_CLEANUP(pbd_built_scene_free) = {0};
     size_t fits = 0;
     const pbd_method_entry *only = NULL;
     if (options->method) PBD_TRY(pbd_find_method(options->method, &only));
@@ -210,7 +213,7 @@ static pbd_status check(const char *file, const scene_options *options, pbd_call
         trial t = {0};
         if (only && entry != only) continue;
         if (pbd_interrupted()) return pbd_error(PBD_INTERRUPTED, "stopped");
-        PBD_TRY(try_method(&o, m, &reason, &t));
+        PBD_TRY(try_method(&o, m, &built, &reason, &t));
         print_method(m->name, &reason, &t);
         fits += reason.code == PBD_OK;
     }
