@@ -54,29 +54,33 @@ static pbd_status find_places(fem_implicit *fem) {
     return pbd_ok();
 }
 
+/* Of the element's corners a and b: the rule's sum of mass and both shape functions, once for each direction. */
+static void add_pair_mass(fem_implicit *fem, const element_rule *rule, const double *mass, const uint32_t *node, int a,
+                          int b) {
+    for (size_t d = 0; d < 3; d++) {
+        const int row = fem->matrix.unknown[3 * node[a] + d], column = fem->matrix.unknown[3 * node[b] + d];
+        if (row < 0 || column < 0) continue;
+        double *entry = &fem->mass[pbd_sparse_at(&fem->matrix, row, column) - fem->matrix.value];
+        for (int q = 0; q < rule->points; q++) *entry += mass[q] * rule->shape[q][a] * rule->shape[q][b];
+    }
+}
+
 /* The consistent mass matrix, and the dead load of gravity with it: M g, also from held nodes. */
 static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene) {
     element_rule rule;
-    double gradient[ELEMENT_MOST_NODES][3];
+    double gradient[ELEMENT_MOST_NODES][3], mass[ELEMENT_MOST_POINTS];
     element_mass_rule(fem->mesh.kind, &rule);
     fem->mass = calloc((size_t)fem->matrix.column[fem->matrix.n] + 1, sizeof *fem->mass);
     if (!fem->mass) return pbd_error(PBD_FAILED, "out of memory for the mass of %zu nodes", fem->mesh.nodes);
     for (size_t e = 0; e < fem->mesh.elements; e++) {
         const uint32_t *node = fem->mesh.element + e * (size_t)fem->mesh.corners;
-        for (int q = 0; q < rule.points; q++) {
-            const double mass = scene->material->density * element_gradients(&fem->mesh, e, &rule, q, gradient);
-            for (int a = 0; a < rule.nodes; a++) {
-                for (int d = 0; d < 3; d++)
-                    fem->load[3 * node[a] + (size_t)d] += mass * rule.shape[q][a] * scene->loads.gravity[d];
-                for (int b = 0; b < rule.nodes; b++)
-                    for (int d = 0; d < 3; d++) {
-                        const int row = fem->matrix.unknown[3 * node[a] + (size_t)d];
-                        const int column = fem->matrix.unknown[3 * node[b] + (size_t)d];
-                        if (row >= 0 && column >= 0)
-                            fem->mass[pbd_sparse_at(&fem->matrix, row, column) - fem->matrix.value] +=
-                                mass * rule.shape[q][a] * rule.shape[q][b];
-                    }
-            }
+        for (int q = 0; q < rule.points; q++)
+            mass[q] = scene->material->density * element_gradients(&fem->mesh, e, &rule, q, gradient);
+        for (int a = 0; a < rule.nodes; a++) {
+            for (size_t d = 0; d < 3; d++)
+                for (int q = 0; q < rule.points; q++)
+                    fem->load[3 * node[a] + d] += mass[q] * rule.shape[q][a] * scene->loads.gravity[d];
+            for (int b = 0; b < rule.nodes; b++) add_pair_mass(fem, &rule, mass, node, a, b);
         }
     }
     return pbd_ok();
