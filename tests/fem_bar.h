@@ -3,6 +3,7 @@
 #define PBD_TESTS_FEM_BAR_H
 
 #include "cases/scenes/beam.h"
+#include "harness/catalog/resolve.h"
 #include "harness/run/run.h"
 #include "tests/ladder.h"
 

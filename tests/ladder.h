@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "cases/scenes/cube.h"
+#include "harness/catalog/resolve.h"
 #include "harness/catalog/values.h"
 #include "harness/exec/exec.h"
 #include "harness/plan/record.h"

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "harness/catalog/conditions.h"
+#include "harness/catalog/resolve.h"
 #include "harness/catalog/values.h"
 #include "methods/physics/matter/flow_table.h"
 #include "tests/program.h"

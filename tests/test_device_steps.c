@@ -1,5 +1,6 @@
 /* What a step asks of a device: memory, waits and launches, by the counters of exec; launches that repeat give what
  * they give one by one; and a device that is too small is told of, with what was needed and what was free. */
+#include "harness/catalog/resolve.h"
 #include "tests/ladder.h"
 #include "tests/program.h"
 

@@ -1,5 +1,6 @@
 /* Every method, asked for every field: it gives what the contract says and not a number more, or says that it has none.
  */
+#include "harness/catalog/resolve.h"
 #include "tests/ladder.h"
 
 static const struct {

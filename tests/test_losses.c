@@ -1,5 +1,6 @@
 /* Pairs and particles that a run loses (harness/run/tears.h, strays.h): positions with a number of lost pairs in closed
  * form, and runs of the program. */
+#include "harness/catalog/resolve.h"
 #include "harness/run/strays.h"
 #include "harness/run/tears.h"
 #include "tests/trial.h"

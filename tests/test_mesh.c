@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include "cases/geometry/surface.h"
 #include "cases/mesh/mesh_file.h"
+#include "harness/catalog/resolve.h"
 #include "tests/ladder.h"
 
 #include "tests/program.h"

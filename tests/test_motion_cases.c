@@ -2,6 +2,7 @@
  * the test makes up; then FEM, whose integrators do to an oscillator what the textbooks say. */
 #include <jansson.h>
 
+#include "harness/catalog/resolve.h"
 #include "tests/element_ladder.h"
 #include "tests/program.h"
 

@@ -1,5 +1,6 @@
 /* quasi_newton: the minimiser that finite elements find, energy that never rises, rest, and units of force. */
 #define REAL double
+#include "harness/catalog/resolve.h"
 #include "harness/run/run.h"
 #include "harness/run/run_plan.h"
 #include "tests/element_ladder.h"

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "harness/catalog/registry.h"
+#include "harness/catalog/resolve.h"
 #include "harness/catalog/values.h"
 #include "harness/run/step_progress.h"
 #include "tests/program.h"

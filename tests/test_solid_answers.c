@@ -1,4 +1,5 @@
 /* Bars, plates and sheets with a method: its answers and the references of the cases are found in different ways. */
+#include "harness/catalog/resolve.h"
 #include "tests/ladder.h"
 
 #include "harness/run/run.h"

@@ -1,5 +1,6 @@
 /* The cases of deformable bodies: their meshes and loads against hand-computed volumes, masses and forces; how the
  * harness looks at them and what it lets a method leave out; what they refuse. */
+#include "harness/catalog/resolve.h"
 #include "tests/ladder.h"
 
 #include "harness/catalog/scene_check.h"

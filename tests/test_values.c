@@ -1,6 +1,7 @@
 /* Parameters and axes: what is accepted, how it is spelt, what is refused and in which words. */
 #include <unistd.h>
 
+#include "harness/catalog/resolve.h"
 #include "harness/files/nearest.h"
 #include "methods/physics/matter/flow_table.h"
 #include "tests/ladder.h"

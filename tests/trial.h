@@ -3,6 +3,7 @@
 #ifndef PBD_TESTS_TRIAL_H
 #define PBD_TESTS_TRIAL_H
 
+#include "harness/catalog/resolve.h"
 #include "harness/run/run.h"
 #include "tests/ladder.h"
 

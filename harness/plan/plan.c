@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "harness/catalog/conditions.h"
+#include "harness/catalog/resolve.h"
 #include "harness/exec/arena.h"
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #ifndef PBD_PLAN_H
 #define PBD_PLAN_H
 
+#include "harness/catalog/built_scene.h"
 #include "harness/catalog/values.h"
 #include "harness/picture/film.h"
 #include "harness/picture/snapshots.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/catalog/resolve.h"
 #include "harness/catalog/scene_check.h"
 #include "harness/catalog/watch.h"
 #include "harness/exec/arena.h"

@@ -6,6 +6,7 @@
 
 #include "cases/scene/scene.h"
 #include "cases/scene/scene_export.h"
+#include "harness/catalog/resolve.h"
 #include "harness/machine/environment.h"
 #include "harness/picture/start_picture.h"
 #include "harness/run/run_apart.h"

@@ -24,6 +24,7 @@
 #include "cases/geometry/triangle_file.h"
 #include "cases/mesh/mesh_file.h"
 #include "harness/catalog/registry.h"
+#include "harness/catalog/resolve.h"
 #include "harness/catalog/scene_check.h"
 #include "harness/catalog/values.h"
 #include "harness/compare/gate.h"
