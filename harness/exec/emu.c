@@ -38,9 +38,10 @@ pbd_emu_index *pbd_emu_block_index(void) { return &blockIdx; }
 /* ---- Memory: all allocations are recorded, so that the results of launches can be compared ----------------------- */
 
 typedef struct region {
-    char *memory, *before, *forward; /* now; at the start of the launch; after the ascending run */
-    uint32_t *writer;                /* per word: 1 + the thread or block that changed it in this launch */
-    size_t bytes;                    /* a multiple of LINE */
+    char *memory, *before, *backward; /* now; at the start of the launch; after the descending run */
+    uint32_t *writer;                 /* per word: 1 + the thread or block that changed it in this launch */
+    size_t bytes;                     /* a multiple of LINE */
+    bool changed;                     /* by the descending run */
 } region;
 
 typedef struct emu {
@@ -57,7 +58,7 @@ static pbd_status emu_open(int threads, void **self) {
 static void free_region(region *r) {
     free(r->memory);
     free(r->before);
-    free(r->forward);
+    free(r->backward);
     free(r->writer);
 }
 
@@ -76,9 +77,9 @@ static pbd_status emu_alloc(void *self, size_t bytes, void **out) {
     if (grown) e->region = grown;
     r.memory = aligned_alloc(LINE, size);
     r.before = malloc(size);
-    r.forward = malloc(size);
+    r.backward = malloc(size);
     r.writer = malloc(size);
-    if (!grown || !r.memory || !r.before || !r.forward || !r.writer) {
+    if (!grown || !r.memory || !r.before || !r.backward || !r.writer) {
         free_region(&r);
         return pbd_error(PBD_FAILED, "out of memory: a buffer of %zu bytes cannot be had", bytes);
     }
@@ -293,9 +294,9 @@ static bool is_same_line(const char *a, const char *b) {
     return differs == 0;
 }
 
-static pbd_status mark_line(region *r, const char *seen, size_t line, uint32_t writer, const char *unit) {
+static pbd_status mark_line(region *r, size_t line, uint32_t writer, const char *unit) {
     for (size_t at = line; at < line + LINE; at += 4) {
-        if (word4(r->memory + at) == word4(seen + at)) continue;
+        if (word4(r->memory + at) == word4(r->before + at)) continue;
         uint32_t *before = &r->writer[at / 4];
         if (*before != 0 && *before != writer + 1)
             return pbd_error(PBD_FAILED,
@@ -307,23 +308,25 @@ static pbd_status mark_line(region *r, const char *seen, size_t line, uint32_t w
     return pbd_ok();
 }
 
-/* Marks the words that `writer` changed since `seen` was last updated. PBD_FAILED: another writer of this launch
- * changed the same word. */
-static pbd_status mark_writes(region *r, char *seen, uint32_t writer, const char *unit) {
+/* Marks the words that `writer` changed since `before` was last updated, and updates it. PBD_FAILED: another writer of
+ * this launch changed the same word. */
+static pbd_status mark_writes(region *r, uint32_t writer, const char *unit) {
     for (size_t page = 0; page < r->bytes; page += PAGE) {
         const size_t end = page + PAGE < r->bytes ? page + PAGE : r->bytes;
-        if (memcmp(r->memory + page, seen + page, end - page) == 0) continue;
+        if (memcmp(r->memory + page, r->before + page, end - page) == 0) continue;
         for (size_t line = page; line < end; line += LINE) {
-            if (is_same_line(r->memory + line, seen + line)) continue;
-            PBD_TRY(mark_line(r, seen, line, writer, unit));
-            memcpy(seen + line, r->memory + line, LINE);
+            if (is_same_line(r->memory + line, r->before + line)) continue;
+            PBD_TRY(mark_line(r, line, writer, unit));
+            memcpy(r->before + line, r->memory + line, LINE);
         }
     }
     return pbd_ok();
 }
 
+/* What the other order of the launch left as it was is compared at its end alone. */
 static pbd_status mark_all(emu *e, uint32_t writer, const char *unit) {
-    for (size_t i = 0; i < e->regions; i++) PBD_TRY(mark_writes(&e->region[i], e->region[i].forward, writer, unit));
+    for (size_t i = 0; i < e->regions; i++)
+        if (e->region[i].changed) PBD_TRY(mark_writes(&e->region[i], writer, unit));
     return pbd_ok();
 }
 
@@ -350,25 +353,32 @@ static pbd_status run_blocks(emu *e, unsigned blocks, bool mark) {
     return pbd_ok();
 }
 
-/* Runs in ascending, then in descending order from the same memory: the results must be bitwise equal. */
-static pbd_status run_checked(emu *e, unsigned blocks) {
+/* The descending run, after which the memory is as before. */
+static pbd_status run_backward(emu *e, unsigned blocks) {
+    for (size_t i = 0; i < e->regions; i++) memcpy(e->region[i].before, e->region[i].memory, e->region[i].bytes);
+    run.descending = true;
+    const pbd_status status = run_blocks(e, blocks, false);
+    run.descending = false;
     for (size_t i = 0; i < e->regions; i++) {
         region *r = &e->region[i];
-        memcpy(r->before, r->memory, r->bytes);
-        memcpy(r->forward, r->memory, r->bytes);
+        memcpy(r->backward, r->memory, r->bytes);
+        r->changed = memcmp(r->memory, r->before, r->bytes) != 0;
+        if (!r->changed) continue;
+        memcpy(r->memory, r->before, r->bytes);
         memset(r->writer, 0, r->bytes);
     }
-    PBD_TRY(run_blocks(e, blocks, true)); /* also copies each region's new content to `forward` */
-    for (size_t i = 0; i < e->regions; i++) memcpy(e->region[i].memory, e->region[i].before, e->region[i].bytes);
-    run.descending = true;
-    pbd_status status = run_blocks(e, blocks, false);
-    run.descending = false;
-    PBD_TRY(status);
+    return status;
+}
+
+/* Runs in descending, then in ascending order from the same memory: the results must be bitwise equal. */
+static pbd_status run_checked(emu *e, unsigned blocks) {
+    PBD_TRY(run_backward(e, blocks));
+    PBD_TRY(run_blocks(e, blocks, true));
     for (size_t i = 0; i < e->regions; i++) {
         const region *r = &e->region[i];
-        if (memcmp(r->memory, r->forward, r->bytes) == 0) continue;
+        if (memcmp(r->memory, r->backward, r->bytes) == 0) continue;
         size_t at = 0;
-        while (word4(r->memory + at) == word4(r->forward + at)) at += 4;
+        while (word4(r->memory + at) == word4(r->backward + at)) at += 4;
         return pbd_error(PBD_FAILED,
                          "kernel %s: the result depends on the order of its threads (byte %zu of a buffer of %zu): a "
                          "missing barrier, or wrong colours",
