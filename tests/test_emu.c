@@ -33,6 +33,8 @@ PBD_ITEM(reverse_without_barrier, test_args, i, 0, 0) {
 /* Adds to the particle that the list names: right only where the list names each once. */
 PBD_ITEM(add_at, test_args, i, 0, 0) { a->out[a->list[i]] += a->in[i]; }
 
+PBD_ITEM(put_at, test_args, i, 0, 0) { a->out[a->list[i]] = a->in[i]; }
+
 /* Sum of ten numbers a tile. */
 PBD_TILE(sum_ten, test_args, i, 0, 0) {
     float sum = 0;
@@ -140,6 +142,21 @@ static void test_wrong_colours_are_caught(void **unused) {
     teardown(&b);
 }
 
+/* Backward, thread 5 writes 1 and thread 3 puts back the 0: the launch seems to change nothing. */
+static void test_changes_of_one_order_are_caught(void **unused) {
+    (void)unused;
+    static bench b;
+    setup(&b);
+    memset(b.in, 0, sizeof b.in);
+    b.in[5] = 1;
+    b.list[5] = b.list[3];
+    check_ok(pbd_upload(b.exec, b.device_in, b.in, sizeof b.in));
+    pbd_status status = launch(&b, "put_at", PBD_ENTRY(emu, put_at), PBD_SHAPE_ITEM, 6);
+    assert_int_equal(status.code, PBD_FAILED);
+    assert_non_null(strstr(status.text, "depends on the order"));
+    teardown(&b);
+}
+
 static void test_tile_sums(void **unused) {
     (void)unused;
     static bench b;
@@ -171,6 +188,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_barrier_and_shared_memory),
         cmocka_unit_test(test_wrong_colours_are_caught),
+        cmocka_unit_test(test_changes_of_one_order_are_caught),
         cmocka_unit_test(test_tile_sums),
 #if !defined(__SANITIZE_THREAD__)
         cmocka_unit_test(test_missing_barrier_is_caught),

@@ -5,8 +5,8 @@
  * ThreadSanitizer they are pthreads, so that it detects accesses that no barrier orders. Threads of kernels without
  * barriers run one after another.
  *
- * Two checks detect races without a sanitizer. First, a launch runs twice, with blocks and threads in ascending and in
- * descending order, from the same memory and with poisoned shared memory: a kernel whose result depends on the order
+ * Two checks detect races without a sanitizer. First, a launch runs twice, with blocks and threads in descending and in
+ * ascending order, from the same memory and with poisoned shared memory: a kernel whose result depends on the order
  * has a race. Second, a word that two blocks of one launch change (two threads, for kernels without barriers and small
  * memory) is an error. Launches are not checked above 8 MiB of device memory.
  */

@@ -38,7 +38,10 @@ buffer *buffer_of(size_t size) {
 
 thread_local bool reading; /* assimp does */
 
+const size_t most = size_t{1} << 30; /* by a number in a file; as triangle_file.c limits the process that reads */
+
 void *allocate(size_t size) noexcept {
+    if (reading && size > most) return nullptr;
     buffer *kept = reading ? buffer_of(size) : nullptr;
     void *found = kept ? kept->spare.exchange(nullptr) : nullptr;
     if (!found) found = malloc(size > 0 ? size : 1);
