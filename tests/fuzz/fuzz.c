@@ -559,6 +559,14 @@ static size_t read_small_store(char *to) {
     return bytes;
 }
 
+/* SQLite takes small memory from a block of each connection and locks nothing: the sanitizer's allocator takes half of
+ * the time otherwise, and looks into nothing here, where SQLite is not instrumented. */
+static void quicken_sqlite(void) {
+    sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 1200, 2000);
+}
+
 /* A file of this process that is changed in memory: writing it anew for each input takes longer than reading it. */
 static char *map_file(const char *name, size_t bytes) {
     const char *path = in_place(name);
@@ -579,6 +587,7 @@ static void fuzz_store(const uint8_t *data, size_t size) {
     static size_t bytes;
     static FILE *none;
     if (bytes == 0) {
+        quicken_sqlite();
         bytes = read_small_store(good);
         bad[0] = map_file(names[0], UNCHECKED + 1);
         bad[1] = map_file(names[1], bytes);
