@@ -9,7 +9,10 @@ typedef struct checking {
     pbd_store *store;
     FILE *out;
     size_t problems;
+    size_t records, most; /* read so far; that a file of this size can have */
 } checking;
+
+enum { SMALLEST_RECORD = 100 /* bytes; a run has some 3000 */ };
 
 static void tell(checking *c, const char *what, const char *which, const char *says) {
     fprintf(c->out, "%s%s%s: %s\n", what, which[0] != '\0' ? " " : "", which, says);
@@ -78,8 +81,17 @@ static pbd_status check_layout(checking *c) {
     return pbd_ok();
 }
 
+/* Where pages refer to each other, a walk over rows comes by the same ones again, 10^20 times in the worst case. */
+static pbd_status count_record(checking *c) {
+    if (c->records++ < c->most) return pbd_ok();
+    tell(c, "file", "",
+         "its pages refer to each other: it lists more records than it has room for, and no more are read");
+    return pbd_error(PBD_BAD_INPUT, "the store '%s' is damaged", c->store->path);
+}
+
 static pbd_status check_run(void *context, sqlite3_stmt *row) {
     checking *c = context;
+    PBD_TRY(count_record(c));
     json_auto_t *record = NULL;
     const char *run_id = pbd_column_text(row, 0);
     pbd_status status = pbd_record_load(c->store, run_id, &record);
@@ -90,6 +102,7 @@ static pbd_status check_run(void *context, sqlite3_stmt *row) {
 
 static pbd_status check_comparison(void *context, sqlite3_stmt *row) {
     checking *c = context;
+    PBD_TRY(count_record(c));
     json_auto_t *record = NULL;
     const char *comparison_id = pbd_column_text(row, 0);
     pbd_status status = pbd_comparison_load(c->store, comparison_id, &record);
@@ -125,7 +138,15 @@ static void tell_about(void *context, const char *kind, const char *name) {
     tell(context, kind, name, "its summary or source was changed after it was stored");
 }
 
+static pbd_status find_most(void *context, sqlite3_stmt *row) {
+    checking *c = context;
+    c->most = (size_t)sqlite3_column_int64(row, 0) / SMALLEST_RECORD;
+    return pbd_ok();
+}
+
 static pbd_status check_records(checking *c) {
+    PBD_TRY(pbd_store_each(c->store, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+                           "finding its size", find_most, c));
     PBD_TRY(check_layout(c));
     PBD_TRY(check_places(c));
     PBD_TRY(pbd_about_check(c->store, tell_about, c));
@@ -134,7 +155,7 @@ static pbd_status check_records(checking *c) {
 }
 
 pbd_status pbd_store_check(pbd_store *store, void *out, size_t *problems) {
-    checking c = {store, out, 0};
+    checking c = {.store = store, .out = out};
     check_file(&c);
     pbd_status status = check_records(&c);
     /* An unreadable page has been reported above: the check is done and has failed. */

@@ -379,10 +379,15 @@ pbd_status pbd_store_put_once(pbd_store *store, pbd_result *result, const pbd_ma
 
 /* ---- From a record to a result ----------------------------------------------------------------------------------- */
 
+/* "" where a damaged store has none. */
+static const char *text_in(const json_t *row, const char *column) {
+    const char *text = json_string_value(json_object_get(row, column));
+    return text != NULL ? text : "";
+}
+
 /* A column's text as a new string; clears *fine without memory. */
 static char *take_text(const json_t *row, const char *column, bool *fine) {
-    const char *text = json_string_value(json_object_get(row, column));
-    char *copy = strdup(text != NULL ? text : "");
+    char *copy = strdup(text_in(row, column));
     if (copy == NULL) *fine = false;
     return copy;
 }
@@ -412,7 +417,7 @@ static void take_metrics(const json_t *rows, pbd_result *out, bool *fine) {
         m->is_count = !json_is_null(count);
         if (*fine)
             m->kind = pbd_kind_read(json_string_value(json_object_get(row, "kind")), m->name, m->unit,
-                                    json_string_value(json_object_get(row, "direction")), m->is_count);
+                                    text_in(row, "direction"), m->is_count);
         m->count = m->is_count ? pbd_json_count(count) : 0;
         m->value = m->is_count ? (double)m->count : pbd_json_real(json_object_get(row, "value"));
     }
@@ -426,7 +431,7 @@ static void take_series(const json_t *rows, pbd_result *out, bool *fine) {
         s->name = take_text(row, "name", fine);
         s->component = take_text(row, "component", fine);
         s->unit = take_text(row, "unit", fine);
-        if (!pbd_series_parse(json_string_value(json_object_get(row, "values")), &s->values, &s->count)) *fine = false;
+        if (!pbd_series_parse(text_in(row, "values"), &s->values, &s->count)) *fine = false;
         s->capacity = s->count;
     }
 }
@@ -453,9 +458,9 @@ static void take_warnings(const json_t *rows, pbd_result *out, bool *fine) {
 }
 
 static void take_head(const json_t *cell, const json_t *run, pbd_result *out, bool *fine) {
-    snprintf(out->run_id, sizeof out->run_id, "%s", json_string_value(json_object_get(run, "run_id")));
-    snprintf(out->cell_id, sizeof out->cell_id, "%s", json_string_value(json_object_get(run, "cell_id")));
-    snprintf(out->started_at, sizeof out->started_at, "%s", json_string_value(json_object_get(run, "started_at")));
+    snprintf(out->run_id, sizeof out->run_id, "%s", text_in(run, "run_id"));
+    snprintf(out->cell_id, sizeof out->cell_id, "%s", text_in(run, "cell_id"));
+    snprintf(out->started_at, sizeof out->started_at, "%s", text_in(run, "started_at"));
     out->case_name = take_text(cell, "case_name", fine);
     out->method_name = take_text(cell, "method", fine);
     char *stored = take_text(cell, "params", fine);
