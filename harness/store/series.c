@@ -53,7 +53,7 @@ static const char *parse_value(const char *text, double *out) {
 bool pbd_series_parse(const char *text, double **values, size_t *count) {
     *values = NULL;
     *count = 0;
-    if (*text++ != '[') return false;
+    if (text == NULL || *text++ != '[') return false; /* NULL: of a damaged store */
     if (strcmp(text, "]") == 0) return true;
     double *array = malloc((count_commas(text) + 1) * sizeof *array);
     size_t n = 0;
