@@ -275,7 +275,7 @@ void pbd_emu_tile_sums(void *values, int count, bool is_double) {
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-/* Loads, not memcmp: its calls of a few bytes, which sanitizers check one by one, would take most of a test's time. */
+/* Loads in place of memcmp: sanitizers check each of its calls, which would take most of the time for a few bytes. */
 static uint64_t word8(const char *at) {
     uint64_t word;
     memcpy(&word, at, sizeof word);
@@ -323,7 +323,7 @@ static pbd_status mark_writes(region *r, uint32_t writer, const char *unit) {
     return pbd_ok();
 }
 
-/* What the other order of the launch left as it was is compared at its end alone. */
+/* Buffers that the descending run left unchanged are compared only at the end of the launch. */
 static pbd_status mark_all(emu *e, uint32_t writer, const char *unit) {
     for (size_t i = 0; i < e->regions; i++)
         if (e->region[i].changed) PBD_TRY(mark_writes(&e->region[i], writer, unit));

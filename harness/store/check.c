@@ -12,7 +12,7 @@ typedef struct checking {
     size_t records, most; /* read so far; that a file of this size can have */
 } checking;
 
-enum { SMALLEST_RECORD = 100 /* bytes; a run has some 3000 */ };
+enum { SMALLEST_RECORD = 100 /* bytes; a million runs take 1 GB */ };
 
 static void tell(checking *c, const char *what, const char *which, const char *says) {
     fprintf(c->out, "%s%s%s: %s\n", what, which[0] != '\0' ? " " : "", which, says);
@@ -81,11 +81,11 @@ static pbd_status check_layout(checking *c) {
     return pbd_ok();
 }
 
-/* Where pages refer to each other, a walk over rows comes by the same ones again, 10^20 times in the worst case. */
+/* Where damaged pages refer to each other, a list of rows repeats the same ones, practically without an end. */
 static pbd_status count_record(checking *c) {
     if (c->records++ < c->most) return pbd_ok();
     tell(c, "file", "",
-         "its pages refer to each other: it lists more records than it has room for, and no more are read");
+         "it lists more records than it has room for: its pages refer to each other; the others are not checked");
     return pbd_error(PBD_BAD_INPUT, "the store '%s' is damaged", c->store->path);
 }
 

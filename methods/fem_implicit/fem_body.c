@@ -54,7 +54,7 @@ static pbd_status find_places(fem_implicit *fem) {
     return pbd_ok();
 }
 
-/* Of the element's corners a and b: the rule's sum of mass and both shape functions, once for each direction. */
+/* Adds an element's mass between its corners a and b; mass: of each point of the rule, kg. */
 static void add_pair_mass(fem_implicit *fem, const element_rule *rule, const double *mass, const uint32_t *node, int a,
                           int b) {
     for (size_t d = 0; d < 3; d++) {

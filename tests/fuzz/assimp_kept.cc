@@ -1,4 +1,4 @@
-/* What assimp does anew for each file is done once in the process of a fuzz target (fuzz.c): its C interface is
+/* What assimp does anew for each file is done once in the process of a fuzz target (files.c): its C interface is
  * replaced by one importer that is kept and has the readers of OBJ, OFF, PLY and STL alone, the only ones that a file
  * of such a name reaches. The buffers of 16 MiB and 1 MiB that the readers of OBJ and PLY fill for each file are kept
  * too: fresh pages of that size are nine tenths of the time of a small file.
@@ -38,7 +38,8 @@ buffer *buffer_of(size_t size) {
 
 thread_local bool reading; /* assimp does */
 
-const size_t most = size_t{1} << 30; /* by a number in a file; as triangle_file.c limits the process that reads */
+/* A reader that asks for more has taken the size from a damaged file; triangle_file.c limits its process likewise. */
+const size_t most = size_t{1} << 30;
 
 void *allocate(size_t size) noexcept {
     if (reading && size > most) return nullptr;
