@@ -473,10 +473,12 @@
             const many = ticksOf(...view.x), wide = (width - right - left) / Math.max(1, many.length) > 56;
             for (const {value, lead} of many) {
                 parts.push(svg('line', {class: 'grid', x1: x(value), x2: x(value), y1: top, y2: height - bottom}));
-                if (wide || lead === 1)
-                    parts.push(
-                        svg('text', {class: 'tick', x: x(value), y: height - bottom + 16, 'text-anchor': 'middle'},
-                            timeText(value)));
+                if (!wide && lead !== 1) continue;
+                const text = timeText(value);
+                // A tick at the right edge: its text moves left, by at most half of its width (7 px a letter).
+                const middle = Math.min(x(value), width - 3.5 * text.length);
+                parts.push(
+                    svg('text', {class: 'tick', x: middle, y: height - bottom + 16, 'text-anchor': 'middle'}, text));
             }
             for (const {value} of ticksOf(...view.y)) {
                 parts.push(svg('line', {class: 'grid', x1: left, x2: width - right, y1: y(value), y2: y(value)}));
