@@ -471,12 +471,13 @@
                     height: Math.max(0, height - bottom - Math.max(top, y(floor)))
                 }));
             const many = ticksOf(...view.x), wide = (width - right - left) / Math.max(1, many.length) > 56;
+            let end = 0;  // where the text before ends
             for (const {value, lead} of many) {
                 parts.push(svg('line', {class: 'grid', x1: x(value), x2: x(value), y1: top, y2: height - bottom}));
-                if (!wide && lead !== 1) continue;
-                const text = timeText(value);
-                // A tick at the right edge: its text moves left, by at most half of its width (7 px a letter).
-                const middle = Math.min(x(value), width - 3.5 * text.length);
+                // Half of the text's width, at 7 px a letter. At the right edge it moves left, into the chart.
+                const text = timeText(value), half = 3.5 * text.length, middle = Math.min(x(value), width - half);
+                if ((!wide && lead !== 1) || middle - half < end + 2) continue;
+                end = middle + half;
                 parts.push(
                     svg('text', {class: 'tick', x: middle, y: height - bottom + 16, 'text-anchor': 'middle'}, text));
             }
@@ -556,8 +557,8 @@
 
         const zoom = factor => {
             for (const key of ['x', 'y']) {
-                const middle = Math.sqrt(view[key][0] * view[key][1]),
-                      half = Math.sqrt(view[key][1] / view[key][0]) ** factor;
+                const middle = Math.sqrt(view[key][0] * view[key][1]), all = Math.sqrt(whole[key][1] / whole[key][0]),
+                      half = Math.min(Math.sqrt(view[key][1] / view[key][0]) ** factor, 10 * all);
                 view[key] = [middle / half, middle * half];
             }
             draw();
