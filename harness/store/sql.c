@@ -8,9 +8,6 @@
 #include "harness/catalog/renamed.h"
 #include "harness/store/rows.h"
 
-const char pbd_all_runs[] = "SELECT run_id FROM run ORDER BY run_id";
-const char pbd_all_comparisons[] = "SELECT comparison_id FROM comparison ORDER BY comparison_id";
-
 /* A quota or a limit on file sizes is a full disk to the user; SQLite reports only ENOSPC as one. */
 static bool is_full(int code, int system_errno) {
     if ((code & 0xff) == SQLITE_FULL) return true;
@@ -104,6 +101,34 @@ pbd_status pbd_store_each(const pbd_store *store, const char *sql, const char *d
         PBD_TRY(pbd_store_step(store, stmt, &row, doing));
     }
     return pbd_ok();
+}
+
+/* Where damaged pages refer to each other, a list repeats rows, practically without an end: it is no longer in order.
+ */
+static pbd_status each_id(const pbd_store *store, const char *sql, pbd_row_visitor visit, void *context) {
+    sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
+    char last[33] = ""; /* an id has 32 characters */
+    bool row;
+    PBD_TRY(pbd_store_row(store, sql, NULL, 0, "reading its runs", &row, &stmt));
+    while (row) {
+        if (strncmp(pbd_column_text(stmt, 0), last, sizeof last - 1) <= 0)
+            return pbd_error(PBD_BAD_INPUT,
+                             "the store '%s' is corrupt (its runs are out of order): keep a copy; `sqlite3 FILE "
+                             ".recover` rescues what can be read; choose another file with --db",
+                             store->path);
+        snprintf(last, sizeof last, "%s", pbd_column_text(stmt, 0));
+        PBD_TRY(visit(context, stmt));
+        PBD_TRY(pbd_store_step(store, stmt, &row, "reading its runs"));
+    }
+    return pbd_ok();
+}
+
+pbd_status pbd_store_each_run(const pbd_store *store, pbd_row_visitor visit, void *context) {
+    return each_id(store, "SELECT run_id FROM run ORDER BY run_id", visit, context);
+}
+
+pbd_status pbd_store_each_comparison(const pbd_store *store, pbd_row_visitor visit, void *context) {
+    return each_id(store, "SELECT comparison_id FROM comparison ORDER BY comparison_id", visit, context);
 }
 
 const char *pbd_column_text(sqlite3_stmt *stmt, int at) {

@@ -82,9 +82,9 @@ static pbd_status end_export(FILE *out) {
 pbd_status pbd_store_export(pbd_store *store, void *out, size_t *runs) {
     exporting e = {store, out, 0};
     *runs = 0;
-    PBD_TRY(pbd_store_each(store, pbd_all_runs, "reading its runs", visit_export, &e));
+    PBD_TRY(pbd_store_each_run(store, visit_export, &e));
     /* after the runs they refer to */
-    PBD_TRY(pbd_store_each(store, pbd_all_comparisons, "reading its runs", visit_export_comparison, &e));
+    PBD_TRY(pbd_store_each_comparison(store, visit_export_comparison, &e));
     PBD_TRY(end_export(e.out));
     *runs = e.runs;
     return pbd_ok();
@@ -144,8 +144,8 @@ static pbd_status visit_merge_comparison(void *context, sqlite3_stmt *row) {
 }
 
 static pbd_status merge_rows(merging *m) {
-    PBD_TRY(pbd_store_each(m->store, pbd_all_runs, "reading its runs", visit_merge, m));
-    return pbd_store_each(m->store, pbd_all_comparisons, "reading its runs", visit_merge_comparison, m);
+    PBD_TRY(pbd_store_each_run(m->store, visit_merge, m));
+    return pbd_store_each_comparison(m->store, visit_merge_comparison, m);
 }
 
 static pbd_status merge_line(merging *m, const char *line, size_t length) {

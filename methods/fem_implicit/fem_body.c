@@ -34,26 +34,6 @@ static void keep_gradients(fem_implicit *fem) {
         }
 }
 
-static int first_free(const fem_implicit *fem, uint32_t node) {
-    for (size_t d = 0; d < 3; d++)
-        if (fem->matrix.unknown[3 * node + d] >= 0) return fem->matrix.unknown[3 * node + d];
-    return -1;
-}
-
-static pbd_status find_places(fem_implicit *fem) {
-    const size_t corners = (size_t)fem->mesh.corners;
-    fem->place = calloc(fem->mesh.elements * corners * corners + 1, sizeof *fem->place);
-    if (!fem->place) return pbd_error(PBD_FAILED, "out of memory for %zu elements", fem->mesh.elements);
-    for (size_t k = 0; k < fem->mesh.elements * corners * corners; k++) {
-        const uint32_t *node = fem->mesh.element + k / (corners * corners) * corners;
-        const int column = first_free(fem, node[k / corners % corners]), row = first_free(fem, node[k % corners]);
-        if (column < 0 || row < 0) continue;
-        fem->place[k] =
-            (int)(pbd_sparse_at(&fem->matrix, row, column) - fem->matrix.value) - fem->matrix.column[column];
-    }
-    return pbd_ok();
-}
-
 /* Adds an element's mass between its corners a and b; mass: of each point of the rule, kg. */
 static void add_pair_mass(fem_implicit *fem, const element_rule *rule, const double *mass, const uint32_t *node, int a,
                           int b) {
@@ -154,7 +134,8 @@ pbd_status fem_body_create(fem_implicit *fem, const pbd_scene *scene) {
     keep_gradients(fem);
     PBD_TRY(pbd_sparse_create(fem->mesh.nodes, fem->mesh.element, fem->mesh.elements, fem->mesh.corners, fem->mesh.held,
                               &fem->matrix));
-    PBD_TRY(find_places(fem));
+    PBD_TRY(
+        pbd_sparse_find_places(&fem->matrix, fem->mesh.element, fem->mesh.elements, fem->mesh.corners, &fem->place));
     PBD_TRY(fem->set.mass == mass_lumped ? add_lumped_mass_and_gravity(fem, scene) : add_mass_and_gravity(fem, scene));
     if (fem->later) memcpy(fem->later, fem->load, fem->dofs * sizeof *fem->later);
     PBD_TRY(add_forces(fem, scene));

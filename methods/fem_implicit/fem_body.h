@@ -39,14 +39,14 @@ typedef struct fem_implicit {
     double *pull;     /* elements x points: root of the sum of |gradient|^2, 1/m */
     pbd_sparse matrix;
     pbd_factors *factors; /* of it; their order is kept */
-    int *place;   /* elements x corners x corners: where a column of the first corner has the first row of the second */
-    double *mass; /* kg: the values of a matrix of the same pattern, for free unknowns */
-    double *load; /* nodes x 3, N: gravity and forces, a dead load */
-    double *later;   /* nodes x 3, N: gravity alone, once the forces have ended; NULL: they act throughout */
-    double *u, *v;   /* nodes x 3: displacement, m, and velocity, m/s */
-    double *plastic; /* elements x points x PLASTIC_ENTRIES: plastic Green strain; NULL: elastic */
-    double time;     /* s */
-    double watched;  /* s: the scene's duration, whose last step's residuals are recorded; 0: none are */
+    int *place;           /* of pbd_sparse_find_places */
+    double *mass;         /* kg: the values of a matrix of the same pattern, for free unknowns */
+    double *load;         /* nodes x 3, N: gravity and forces, a dead load */
+    double *later;        /* nodes x 3, N: gravity alone, once the forces have ended; NULL: they act throughout */
+    double *u, *v;        /* nodes x 3: displacement, m, and velocity, m/s */
+    double *plastic;      /* elements x points x PLASTIC_ENTRIES: plastic Green strain; NULL: elastic */
+    double time;          /* s */
+    double watched;       /* s: the scene's duration, whose last step's residuals are recorded; 0: none are */
     struct {
         double first, begun; /* N; s, by the clock */
         bool now;

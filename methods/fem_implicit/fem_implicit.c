@@ -142,27 +142,10 @@ static void add_point_stiffness(int corners, const double *gradient, double weig
             double row[9] = {0}, *out = K + (3 * a + i) * 3 * corners;
             for (int k = 0; k < 3; k++)
                 for (int jl = 0; jl < 9; jl++) row[jl] += weight * gradient[3 * a + k] * dPdF[9 * (3 * i + k) + jl];
-            for (int b = 0; b < corners; b++)
+            for (int b = 0; b < corners; b++) {
+                const double x = gradient[3 * b], y = gradient[3 * b + 1], z = gradient[3 * b + 2];
                 for (int j = 0; j < 3; j++)
-                    for (int l = 0; l < 3; l++) out[3 * b + j] += row[3 * j + l] * gradient[3 * b + l];
-        }
-}
-
-/* Adds an element's stiffness. All columns of a node have the same rows, and those of one node follow each other. */
-static void scatter(fem_implicit *fem, size_t element, const double *K) {
-    const int corners = fem->mesh.corners, dofs = 3 * corners;
-    const uint32_t *node = fem->mesh.element + element * (size_t)corners;
-    const int *place = fem->place + element * (size_t)(corners * corners);
-    for (int b = 0; b < corners; b++)
-        for (int j = 0; j < 3; j++) {
-            const int column = fem->matrix.unknown[3 * node[b] + (size_t)j];
-            if (column < 0) continue;
-            double *to = fem->matrix.value + fem->matrix.column[column];
-            for (int a = 0; a < corners; a++) {
-                int at = place[b * corners + a];
-                for (int i = 0; i < 3; i++)
-                    if (fem->matrix.unknown[3 * node[a] + (size_t)i] >= 0)
-                        to[at++] += K[(3 * a + i) * dofs + 3 * b + j];
+                    out[3 * b + j] = out[3 * b + j] + row[3 * j] * x + row[3 * j + 1] * y + row[3 * j + 2] * z;
             }
         }
 }
@@ -178,7 +161,9 @@ static void assemble(fem_implicit *fem, const double *u, bool definite) {
             material_tangent(&fem->material, fem_plastic_at(fem, e, q), F, definite, dPdF);
             add_point_stiffness(fem->mesh.corners, fem_gradients_at(fem, e, q), fem_volume_at(fem, e, q), dPdF, K);
         }
-        scatter(fem, e, K);
+        const size_t corners = (size_t)fem->mesh.corners;
+        pbd_sparse_add(&fem->matrix, fem->mesh.element + e * corners, fem->place + e * corners * corners,
+                       fem->mesh.corners, K);
     }
     const int entries = fem->matrix.column[fem->matrix.n];
     for (int k = 0; k < entries && fem->inertia > 0; k++) fem->matrix.value[k] += fem->inertia * fem->mass[k];

@@ -19,6 +19,7 @@ typedef struct global_solve {
     size_t particles, elements, components; /* components: constraints of an element */
     uint32_t *corner;                       /* elements x 4 */
     pbd_sparse matrix;
+    int *place; /* of pbd_sparse_find_places */
     pbd_factors *factors;
     double *packed; /* scratch, unknowns */
     /* Set by the caller before each solve. Entry k of element e is at [k * elements + e]. */

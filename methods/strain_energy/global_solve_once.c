@@ -13,6 +13,7 @@ void global_solve_free(global_solve *g) {
     double *owned[] = {g->packed, g->gradient, g->left, g->stiff, g->position, g->multiplier};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(g->corner);
+    free(g->place);
     *g = (global_solve){0};
 }
 
@@ -26,6 +27,7 @@ pbd_status global_solve_create(size_t particles, size_t elements, size_t compone
     memcpy(g->corner, corner, 4 * elements * sizeof *corner);
     for (size_t i = 0; i < 3 * particles; i++) held[i] = !(position[4 * (i / 3) + 3] > 0);
     PBD_TRY(pbd_sparse_create(particles, corner, elements, 4, held, &g->matrix));
+    PBD_TRY(pbd_sparse_find_places(&g->matrix, g->corner, elements, 4, &g->place));
     PBD_TRY_NEW(g->packed, g->matrix.n);
     PBD_TRY_NEW(g->gradient, ENTRIES * components * elements);
     PBD_TRY_NEW(g->left, components * elements);
@@ -62,8 +64,8 @@ static void stiffen(const share *s, const double *v, double *out) {
     }
 }
 
-static void add_element(global_solve *g, const share *s) {
-    double forced[MOST_COMPONENTS];
+static void add_element(global_solve *g, size_t e, const share *s) {
+    double forced[MOST_COMPONENTS], K[ENTRIES][ENTRIES] = {{0}};
     stiffen(s, s->left, forced);
     for (size_t j = 0; j < ENTRIES; j++) {
         double column[MOST_COMPONENTS], stiff[MOST_COMPONENTS];
@@ -71,13 +73,10 @@ static void add_element(global_solve *g, const share *s) {
         for (size_t c = 0; c < s->components; c++) column[c] = s->gradient[c][j];
         stiffen(s, column, stiff);
         for (size_t c = 0; c < s->components; c++) g->packed[s->unknown[j]] -= s->gradient[c][j] * forced[c];
-        for (size_t i = 0; i < ENTRIES; i++) {
-            double sum = 0;
-            if (s->unknown[i] < 0) continue;
-            for (size_t c = 0; c < s->components; c++) sum += s->gradient[c][i] * stiff[c];
-            *pbd_sparse_at(&g->matrix, s->unknown[i], s->unknown[j]) += sum;
-        }
+        for (size_t i = 0; i < ENTRIES; i++)
+            for (size_t c = 0; c < s->components; c++) K[i][j] += s->gradient[c][i] * stiff[c];
     }
+    pbd_sparse_add(&g->matrix, g->corner + 4 * e, g->place + 16 * e, 4, K[0]);
 }
 
 /* dl = -a^-1 (C + a l + J dx), dx in `packed`; positions move by W J^T dl. */
@@ -104,7 +103,7 @@ pbd_status global_solve_once(global_solve *g) {
     memset(g->packed, 0, (size_t)g->matrix.n * sizeof *g->packed);
     for (size_t e = 0; e < g->elements; e++) {
         load(g, e, &s);
-        add_element(g, &s);
+        add_element(g, e, &s);
     }
     for (size_t i = 0; i < 3 * g->particles; i++) {
         const int k = g->matrix.unknown[i];

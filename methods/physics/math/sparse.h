@@ -25,8 +25,17 @@ pbd_status pbd_sparse_create(size_t nodes, const uint32_t *element, size_t eleme
 void pbd_sparse_free(pbd_sparse *matrix);
 
 void pbd_sparse_clear(pbd_sparse *matrix);
-/* The entry of two unknowns (both >= 0, of one element). */
+/* The entry of two unknowns (both >= 0, of one element), by a search in the column. */
 double *pbd_sparse_at(const pbd_sparse *matrix, int row, int column);
+
+/* Where the entries of elements are, for pbd_sparse_add: elements x corners x corners, of corners b and a the first row
+ * of a, counted from where the columns of b begin. All columns of a node have the same rows. The caller frees *place.
+ */
+pbd_status pbd_sparse_find_places(const pbd_sparse *matrix, const uint32_t *element, size_t elements, int corners,
+                                  int **place);
+/* Adds an element's matrix K, (3 corners)^2, without the rows and columns of held unknowns. node: its corners; place:
+ * its corners x corners places. */
+void pbd_sparse_add(pbd_sparse *matrix, const uint32_t *node, const int *place, int corners, const double *K);
 
 /* Solves A x = right; x overwrites `right` (n). PBD_NO_EQUILIBRIUM: the matrix is singular to rounding (reciprocal
  * condition number below 1e-15). PBD_FAILED: out of memory. Estimates the condition number, so that a body

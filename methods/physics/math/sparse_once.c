@@ -127,6 +127,41 @@ double *pbd_sparse_at(const pbd_sparse *s, int row, int column) {
     return &s->value[lo];
 }
 
+static int first_free(const pbd_sparse *s, uint32_t node) {
+    for (size_t d = 0; d < 3; d++)
+        if (s->unknown[3 * node + d] >= 0) return s->unknown[3 * node + d];
+    return -1;
+}
+
+pbd_status pbd_sparse_find_places(const pbd_sparse *s, const uint32_t *element, size_t elements, int corners,
+                                  int **place) {
+    const size_t n = (size_t)corners;
+    *place = calloc(elements * n * n + 1, sizeof **place);
+    if (!*place) return pbd_error(PBD_FAILED, "out of memory for the matrix of %zu elements", elements);
+    for (size_t k = 0; k < elements * n * n; k++) {
+        const uint32_t *node = element + k / (n * n) * n;
+        const int column = first_free(s, node[k / n % n]), row = first_free(s, node[k % n]);
+        if (column < 0 || row < 0) continue;
+        (*place)[k] = (int)(pbd_sparse_at(s, row, column) - s->value) - s->column[column];
+    }
+    return pbd_ok();
+}
+
+void pbd_sparse_add(pbd_sparse *s, const uint32_t *node, const int *place, int corners, const double *K) {
+    const int dofs = 3 * corners;
+    for (int b = 0; b < corners; b++)
+        for (int j = 0; j < 3; j++) {
+            const int column = s->unknown[3 * node[b] + (uint32_t)j];
+            if (column < 0) continue;
+            double *to = s->value + s->column[column];
+            for (int a = 0; a < corners; a++) {
+                int at = place[b * corners + a];
+                for (int i = 0; i < 3; i++)
+                    if (s->unknown[3 * node[a] + (uint32_t)i] >= 0) to[at++] += K[(3 * a + i) * dofs + 3 * b + j];
+            }
+        }
+}
+
 /* ---- Solving ----------------------------------------------------------------------------------------------------- */
 
 static superlu_options_t options_of_symmetric(void) {

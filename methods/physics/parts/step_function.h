@@ -12,6 +12,7 @@
 typedef struct step_function {
     size_t particles, tets, materials;
     uint32_t *corner;  /* tets x 4 */
+    int *place;        /* of pbd_sparse_find_places */
     uint8_t *material; /* tets; NULL: the first */
     double *shape;     /* tets x 12: gradients of the shape functions of the corners, 1/m */
     double *rows;      /* 9 x tets: those of the first three corners, for batches */

@@ -12,8 +12,8 @@
 #include "methods/physics/matter/tangent.h"
 
 void step_function_free(step_function *s) {
-    void *owned[] = {s->corner, s->material, s->shape,    s->rows,   s->volume, s->mass,
-                     s->held,   s->y,        s->gradient, s->packed, s->trial};
+    void *owned[] = {s->corner, s->place, s->material, s->shape,    s->rows,   s->volume,
+                     s->mass,   s->held,  s->y,        s->gradient, s->packed, s->trial};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
     pbd_sparse_free(&s->matrix);
     pbd_factors_free(s->factors);
@@ -55,7 +55,8 @@ pbd_status step_function_create(const pbd_scene *scene, step_function *out) {
                 out->rows[(size_t)(3 * c + d) * out->tets + e] = g[3 * c + d];
             }
     }
-    return pbd_sparse_create(n, out->corner, out->tets, 4, out->held, &out->matrix);
+    PBD_TRY(pbd_sparse_create(n, out->corner, out->tets, 4, out->held, &out->matrix));
+    return pbd_sparse_find_places(&out->matrix, out->corner, out->tets, 4, &out->place);
 }
 
 void step_function_begin(step_function *s, double dt, const double *x, const double *v, const double gravity[3],
@@ -197,23 +198,19 @@ static void fill_matrix(step_function *s, const double *x, bool definite) {
     for (size_t e = 0; e < s->tets; e++) {
         const tangent t = tangent_make(law_of(s, e), gradient_at(s, e, x), definite);
         const uint32_t *corner = s->corner + 4 * e;
+        double K[12][12];
         for (int c = 0; c < 4; c++)
             for (int d = 0; d < 3; d++) { /* a unit displacement of corner c along d */
-                const int column = s->matrix.unknown[3 * corner[c] + (uint32_t)d];
                 const double *g = s->shape + 12 * e + 3 * c;
-                if (column < 0) continue;
                 const mat3 df = mat3_outer(vec3_make(d == 0, d == 1, d == 2), vec3_make(g[0], g[1], g[2]));
                 const mat3 dp = tangent_apply(&t, df);
                 for (int b = 0; b < 4; b++) {
                     const double *h = s->shape + 12 * e + 3 * b;
                     const vec3 force = vec3_scale(s->volume[e], mat3_apply(dp, vec3_make(h[0], h[1], h[2])));
-                    const double by[3] = {force.x, force.y, force.z};
-                    for (int k = 0; k < 3; k++) {
-                        const int row = s->matrix.unknown[3 * corner[b] + (uint32_t)k];
-                        if (row >= 0) *pbd_sparse_at(&s->matrix, row, column) += by[k];
-                    }
+                    K[3 * b][3 * c + d] = force.x, K[3 * b + 1][3 * c + d] = force.y, K[3 * b + 2][3 * c + d] = force.z;
                 }
             }
+        pbd_sparse_add(&s->matrix, corner, s->place + 16 * e, 4, K[0]);
     }
 }
 
