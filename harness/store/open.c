@@ -225,10 +225,7 @@ static pbd_status quick_check(const pbd_store *store) {
     PBD_TRY(pbd_store_row(store, "PRAGMA quick_check(1)", NULL, 0, "looking through it", &row, &stmt));
     const char *says = row ? pbd_column_text(stmt, 0) : "ok", *second = strchr(says, '\n'); /* a heading, the fault */
     if (strcmp(says, "ok") == 0) return pbd_ok();
-    return pbd_error(PBD_BAD_INPUT,
-                     "the store '%s' is corrupt (%s): keep a copy; `sqlite3 FILE .recover` rescues what can be read; "
-                     "choose another file with --db",
-                     store->path, second ? second + 1 : says);
+    return pbd_store_corrupt(store, second ? second + 1 : says);
 }
 
 static pbd_status refuse_write_protection(const pbd_store *store) {

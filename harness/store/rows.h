@@ -62,10 +62,11 @@ pbd_status pbd_store_row(const pbd_store *store, const char *sql, const char *co
 typedef pbd_status (*pbd_row_visitor)(void *context, sqlite3_stmt *row);
 pbd_status pbd_store_each(const pbd_store *store, const char *sql, const char *doing, pbd_row_visitor visit,
                           void *context);
-/* Calls `visit` with the id of each run or comparison, in order. PBD_BAD_INPUT: a damaged store lists them otherwise.
- */
+/* Calls `visit` with the id of each run or comparison, in order. PBD_BAD_INPUT: a damaged store, not in order. */
 pbd_status pbd_store_each_run(const pbd_store *store, pbd_row_visitor visit, void *context);
 pbd_status pbd_store_each_comparison(const pbd_store *store, pbd_row_visitor visit, void *context);
+/* The error of a damaged store. says: what is wrong with it. */
+pbd_status pbd_store_corrupt(const pbd_store *store, const char *says);
 /* A text column, "" for NULL. */
 const char *pbd_column_text(sqlite3_stmt *stmt, int at);
 /* A transaction: end commits when `so_far` is fine, else rolls back; returns what went wrong first. One that begins

@@ -14,12 +14,20 @@ static bool is_full(int code, int system_errno) {
     return (code & 0xff) == SQLITE_IOERR && (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG);
 }
 
+pbd_status pbd_store_corrupt(const pbd_store *store, const char *says) {
+    return pbd_error(PBD_BAD_INPUT,
+                     "the store '%s' is corrupt (%s): keep a copy; `sqlite3 FILE .recover` rescues what can be read; "
+                     "choose another file with --db",
+                     store->path, says);
+}
+
 pbd_status pbd_store_fault(const pbd_store *store, const char *doing) {
     const int last_errno = errno; /* SQLite does not keep the system's error code of a failed COMMIT */
     const int code = sqlite3_extended_errcode(store->db);
     const int known_errno = sqlite3_system_errno(store->db);
     const int system_errno = known_errno != 0 ? known_errno : last_errno;
     const char *path = store->path;
+    char says[240];
     if (is_full(code, system_errno)) {
         return pbd_error(PBD_BAD_INPUT,
                          "no room left on the disk of the store '%s' while %s: finished runs are safe; free some space "
@@ -29,10 +37,8 @@ pbd_status pbd_store_fault(const pbd_store *store, const char *doing) {
     switch (code & 0xff) {
         case SQLITE_NOTADB:
         case SQLITE_CORRUPT:
-            return pbd_error(PBD_BAD_INPUT,
-                             "the store '%s' is corrupt (%s, while %s): keep a copy; `sqlite3 FILE .recover` rescues "
-                             "what can be read; choose another file with --db",
-                             path, sqlite3_errmsg(store->db), doing);
+            snprintf(says, sizeof says, "%s, while %s", sqlite3_errmsg(store->db), doing);
+            return pbd_store_corrupt(store, says);
         case SQLITE_READONLY:
         case SQLITE_PERM:
             return pbd_error(PBD_BAD_INPUT,
@@ -103,8 +109,7 @@ pbd_status pbd_store_each(const pbd_store *store, const char *sql, const char *d
     return pbd_ok();
 }
 
-/* Where damaged pages refer to each other, a list repeats rows, practically without an end: it is no longer in order.
- */
+/* Damaged pages that refer to each other repeat rows, practically without an end: ids then no longer ascend. */
 static pbd_status each_id(const pbd_store *store, const char *sql, pbd_row_visitor visit, void *context) {
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     char last[33] = ""; /* an id has 32 characters */
@@ -112,10 +117,7 @@ static pbd_status each_id(const pbd_store *store, const char *sql, pbd_row_visit
     PBD_TRY(pbd_store_row(store, sql, NULL, 0, "reading its runs", &row, &stmt));
     while (row) {
         if (strncmp(pbd_column_text(stmt, 0), last, sizeof last - 1) <= 0)
-            return pbd_error(PBD_BAD_INPUT,
-                             "the store '%s' is corrupt (its runs are out of order): keep a copy; `sqlite3 FILE "
-                             ".recover` rescues what can be read; choose another file with --db",
-                             store->path);
+            return pbd_store_corrupt(store, "its runs are out of order");
         snprintf(last, sizeof last, "%s", pbd_column_text(stmt, 0));
         PBD_TRY(visit(context, stmt));
         PBD_TRY(pbd_store_step(store, stmt, &row, "reading its runs"));
