@@ -215,6 +215,7 @@ source_mutant(pairing_control pairing ${pairing} "is_different(out->of_control.j
 source_mutant(pairing_instructions pairing ${pairing} "out->same_work && is_different" "is_different")
 source_mutant(pairing_look pairing ${pairing} "PBD_ERROR_RATE / ratios->judgement.alpha" "1")
 source_mutant(pairing_reverse pairing ${pairing} "out->order[out->pairs - 1][PBD_ARMS - 1 - i]" "out->order[out->pairs - 1][i]")
+source_mutant(agreement_sign pairing harness/compare/agreement.c "fabs(b->value) <=" "b->value <=")
 set(gate harness/compare/gate.c)
 program_mutant(fewer_cores left_out harness/figure/figure_plan.c "(unsigned)there >= g->cores" "(unsigned)there + 4096 >= g->cores")
 program_mutant(gate_suspects gate ${gate} "FALSE_DISCOVERIES, s->suspect" "0, s->suspect")

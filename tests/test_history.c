@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "harness/trend/history.h"
 #include "history_store.h"
 #include "program.h"
 /* after program.h */
@@ -232,9 +233,14 @@ static void rounding_and_guesses_are_no_news(void **state) {
     json_decref(all);
 }
 
-/* Less of what is better higher is worse. */
+/* Less of what is better higher is worse; of an error the size counts, whatever its sign. */
 static void direction_says_which_side_is_worse(void **state) {
     (void)state;
+    const pbd_history error = {.kind = PBD_ERROR}, flaw = {.kind = PBD_FLAW};
+    assert_true(pbd_step_is_worse(&error, &(pbd_step){.before = -0.001, .after = -0.2}));
+    assert_true(pbd_step_is_worse(&error, &(pbd_step){.before = 0.1, .after = -0.2}));
+    assert_false(pbd_step_is_worse(&error, &(pbd_step){.before = -0.2, .after = 0.1}));
+    assert_true(pbd_step_is_worse(&flaw, &(pbd_step){.before = 0, .after = 0.5}));
     json_t *all = ask_mixed((const char *const[]){"--metric", "stiffness", NULL});
     const json_t *step = json_array_get(json_object_get(json_array_get(all, 0), "steps"), 0);
     assert_true(json_is_true(json_object_get(step, "worse")));

@@ -365,6 +365,13 @@ static void builds_must_do_the_same(void **state) {
     expect_agreement(&plain, &b, NULL, 0, "B is worse than A: tip_error is 0.25009");
     b.error = 0.2; /* better is no obstacle */
     expect_agreement(&plain, &b, NULL, 0, NULL);
+    b.error = -0.3; /* of an error with a sign, the size counts */
+    expect_agreement(&plain, &b, NULL, 0, "B is worse than A: tip_error is -0.29");
+    b.error = -0.2;
+    expect_agreement(&plain, &b, NULL, 0, NULL);
+    a.error = -0.25;
+    expect_agreement(&a, &b, NULL, 0, NULL);
+    a = plain;
     b.error = 0.25 * (1 + 1e-10); /* rounding */
     expect_agreement(&plain, &b, NULL, 0, NULL);
     b.error = 0.25 * (1 + 1e-6); /* none in f64, rounding in f32 */

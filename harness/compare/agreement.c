@@ -128,12 +128,13 @@ static void compare_count(judging *j, const pbd_metric_item *a, const pbd_metric
                             (unsigned long long)a->count, (unsigned long long)b->count);
 }
 
+/* Some errors have a sign, such as energy lost, which is gained where it is negative. */
 static void compare_error(judging *j, const pbd_metric_item *a, const pbd_metric_item *b) {
     const bool f32 = strcmp(j->run[0]->precision, "f32") == 0, pure = strcmp(a->unit, "1") == 0;
     const double relative = f32 ? 1e-4 : 1e-9, rounding = !pure ? 0 : f32 ? 1e-6 : 1e-12;
     if (!b)
         *j->differs = pbd_error(PBD_BAD_INPUT, "B does not report the error %s, which A does", a->name);
-    else if (!(b->value <= a->value + relative * fabs(a->value) + rounding))
+    else if (!(fabs(b->value) <= (1 + relative) * fabs(a->value) + rounding))
         *j->differs =
             pbd_error(PBD_BAD_INPUT, "B is worse than A: %s is %.17g in B and %.17g in A", a->name, b->value, a->value);
 }

@@ -195,5 +195,6 @@ pbd_status pbd_histories_load(pbd_store *store, const pbd_history_query *query, 
 
 bool pbd_step_is_worse(const pbd_history *h, const pbd_step *step) {
     if (h->kind == PBD_STATE) return false;
+    if (pbd_is_error(h->kind)) return fabs(step->after) > fabs(step->before);
     return (h->kind == PBD_QUALITY) == (step->after < step->before);
 }

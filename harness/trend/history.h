@@ -52,7 +52,7 @@ typedef struct pbd_history_query {
 pbd_status pbd_histories_load(pbd_store *store, const pbd_history_query *query, pbd_histories *out);
 void pbd_histories_free(pbd_histories *histories);
 
-/* Worse, by the metric's kind; false for a state. */
+/* Worse, by the metric's kind; of an error by its size, whatever its sign; false for a state. */
 bool pbd_step_is_worse(const pbd_history *history, const pbd_step *step);
 
 /* «error», «time» and so on. As text: with steps first; `points` lists every point. */

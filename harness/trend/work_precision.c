@@ -104,13 +104,13 @@ static pbd_status find_runs(gathering *g) {
 
 /* ---- Their numbers ----------------------------------------------------------------------------------------------- */
 
-/* Of each cell that has a successful run, medians over the runs taken (?1), and the error: ?2, its distance from ?3
- * where there is one, or the one that most cells have, and of those the first that the case measures. A run reports
- * what its kernels did (kernel_launches) after the errors of the method and before those of the case. */
+/* Of each cell that has a successful run, medians over the runs taken (?1), and the size of the error: ?2, its distance
+ * from ?3 where there is one, or the one that most cells have, and of those the first that the case measures. A run
+ * reports what its kernels did (kernel_launches) after the errors of the method and before those of the case. */
 static const char medians[] =
     "WITH taken AS MATERIALIZED (SELECT value ->> 0 AS cell, value ->> 1 AS run_id FROM json_each(?1)),"
     " number AS (SELECT cell, m.name, m.unit, CASE WHEN m.name = ?2 AND ?3 IS NOT NULL"
-    "   THEN abs(coalesce(m.value, m.count) - CAST(?3 AS REAL)) ELSE coalesce(m.value, CAST(m.count AS REAL)) END AS value,"
+    "   THEN abs(coalesce(m.value, m.count) - CAST(?3 AS REAL)) ELSE abs(coalesce(m.value, CAST(m.count AS REAL))) END AS value,"
     "   m.name NOT IN ('solve_wall', 'simulated_time', 'device_bytes_peak') AS is_error,"
     "   m.position - 1000000 * EXISTS (SELECT 1 FROM metric AS k WHERE k.run_id = m.run_id"
     "    AND k.name = 'kernel_launches' AND k.position < m.position) AS rank"
