@@ -7,8 +7,8 @@ if(PBD_PLANTED MATCHES "^slowdown=([0-9.]+)(:([a-z0-9_]+))?$")
         COMPILE_DEFINITIONS "PBD_PLANTED_PERCENT=${CMAKE_MATCH_1};PBD_PLANTED_METHOD=\"${CMAKE_MATCH_3}\"")
 elseif(PBD_PLANTED MATCHES "^mutant=([a-z0-9_]+)$")
     set(planted_name ${CMAKE_MATCH_1})
-    # Its own name for each fault: where ccache knows folders by relative names (CCACHE_BASEDIR), it would take the
-    # object of another fault, since it does not look for a header in a folder where there was none.
+    # Each fault has its own folder name. With CCACHE_BASEDIR ccache hashes relative paths, and does not notice a header
+    # that is new in a folder: under one shared name it returned objects that lack the fault.
     set(planted_headers ${CMAKE_BINARY_DIR}/planted_${planted_name})
     include(${CMAKE_SOURCE_DIR}/cmake/changed_copy.cmake)
     function(header_mutant)

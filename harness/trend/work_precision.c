@@ -109,8 +109,8 @@ static pbd_status find_runs(gathering *g) {
  * reports what its kernels did (kernel_launches) after the errors of the method and before those of the case. */
 static const char medians[] =
     "WITH taken AS MATERIALIZED (SELECT value ->> 0 AS cell, value ->> 1 AS run_id FROM json_each(?1)),"
-    " number AS (SELECT cell, m.name, m.unit, CASE WHEN m.name = ?2 AND ?3 IS NOT NULL"
-    "   THEN abs(coalesce(m.value, m.count) - CAST(?3 AS REAL)) ELSE abs(coalesce(m.value, CAST(m.count AS REAL))) END AS value,"
+    " number AS (SELECT cell, m.name, m.unit, abs(coalesce(m.value, m.count)"
+    "   - CASE WHEN m.name = ?2 THEN coalesce(CAST(?3 AS REAL), 0.0) ELSE 0.0 END) AS value,"
     "   m.name NOT IN ('solve_wall', 'simulated_time', 'device_bytes_peak') AS is_error,"
     "   m.position - 1000000 * EXISTS (SELECT 1 FROM metric AS k WHERE k.run_id = m.run_id"
     "    AND k.name = 'kernel_launches' AND k.position < m.position) AS rank"
