@@ -22,7 +22,7 @@ static void test_rules_are_the_papers(void **state) {
                 for (int k = 0; k < 3; k++) s[k] = exp(strain[n % 4] * noise(&seed));
                 if (kind == FLOW_drucker_prager && n % 8 >= 4) first = (double)(real)0.01;
                 const mat3 f = to_mat3(product(product(u, diagonal(s[0], s[1], s[2])), v));
-                const flowed_matrix got = flow_matrix(&r, f, (real)first);
+                const flowed_matrix got = flow_at(&r, f, (real)first);
                 const double after = book_flow((flow_kind)kind, &m, s, first);
                 const mat3 wanted = to_mat3(product(product(u, diagonal(s[0], s[1], s[2])), v));
                 const double off = difference(got.f, wanted) / REAL_EPSILON;
@@ -55,7 +55,7 @@ static void test_lands_on_or_inside(void **state) {
             int count = 0;
             for (int n = 0; n < 6000; n++) {
                 const mat3 f = any_f(&seed, n);
-                const flowed_matrix to = flow_matrix(&r, f, 0);
+                const flowed_matrix to = flow_at(&r, f, 0);
                 const hencky h = hencky_of(to.f); /* whose least stretch the rounding of F alone blurs */
                 const double yield = yield_of[kind](&m, to.f);
                 keep(&most, yield / (REAL_EPSILON * (1 + fabs(h.trace) + h.most / h.least)));
@@ -96,7 +96,7 @@ static void test_mohr_coulomb_returns_everywhere(void **state) {
             for (int p = 0; p < 6; p++) {
                 const int *at = order[p];
                 const mat3 f = mat3_diagonal(vec3_make(s[at[0]], s[at[1]], s[at[2]]));
-                const flowed_matrix to = flow_matrix(&r, f, 0);
+                const flowed_matrix to = flow_at(&r, f, 0);
                 const real got[3] = {to.f.x.x, to.f.y.y, to.f.z.z};
                 for (int k = 0; k < 3; k++) {
                     const double off = fabs((double)got[k] / exp(book[at[k]] + m.cohesion) - 1);
@@ -148,7 +148,7 @@ static void test_nacc_lands_on_its_own_surface(void **state) {
         for (int n = 0; n < 6000; n++) {
             const double alpha = n % 3 == 0 ? first_state(FLOW_nacc, variant) : n % 3 == 1 ? 0.01 * noise(&seed) : -0.3;
             const mat3 f = any_f(&seed, n);
-            const flowed_matrix to = flow_matrix(&r, f, (real)alpha);
+            const flowed_matrix to = flow_at(&r, f, (real)alpha);
             const clay at = clay_of(&m, to.f, (double)to.state);
             /* The slope of the yield function times the rounding of p, of q and of alpha. */
             const double grain = REAL_EPSILON * (1 + m.xi * (1 + fabs((double)to.state)));
@@ -176,7 +176,7 @@ static void test_snow_ends_in_its_box(void **state) {
     uint64_t seed = 3;
     for (int n = 0; n < 3000; n++) {
         const mat3 f = any_f(&seed, n);
-        const flowed_matrix to = flow_matrix(&r, f, 1);
+        const flowed_matrix to = flow_at(&r, f, 1);
         double s[3], det, was[3], old;
         stretches_of(to.f, s, &det);
         assert_true(s[0] <= 1.0075 + 30 * REAL_EPSILON && s[2] >= 0.975 - 30 * REAL_EPSILON && det > 0);
@@ -201,9 +201,8 @@ static void test_mapping_twice_changes_nothing(void **state) {
             uint64_t seed = 4;
             double most = 0, drift = 0;
             for (int n = 0; n < 3000; n++) {
-                const flowed_matrix once =
-                    flow_matrix(&r, any_f(&seed, n), (real)first_state((flow_kind)kind, variant));
-                const flowed_matrix twice = flow_matrix(&r, once.f, once.state);
+                const flowed_matrix once = flow_at(&r, any_f(&seed, n), (real)first_state((flow_kind)kind, variant));
+                const flowed_matrix twice = flow_at(&r, once.f, once.state);
                 const hencky h = hencky_of(once.f);
                 keep(&most, difference(once.f, twice.f) / (REAL_EPSILON * largest(once.f) * h.most / h.least));
                 keep(&drift,
@@ -224,7 +223,7 @@ static void test_hostile_inputs(void **state) {
             const flow_rule r = rule_of((flow_kind)kind, &m);
             const real first = (real)first_state((flow_kind)kind, variant);
             for (int n = 0; n < HOSTILES; n++) {
-                const flowed_matrix to = flow_matrix(&r, hostile_f(n), first);
+                const flowed_matrix to = flow_at(&r, hostile_f(n), first);
                 const hencky h = hencky_of(to.f);
                 if (!(largest(to.f) < INFINITY) || !isfinite((double)to.state))
                     fail_msg("%s, hostile %d: %g, state %g", kind_name[kind], n, largest(to.f), (double)to.state);
@@ -235,7 +234,7 @@ static void test_hostile_inputs(void **state) {
                 mat3 f = mat3_identity();
                 ((real *)&f)[n % 3 * 4 % 9] = n < 3 ? (real)NAN : (real)INFINITY;
                 ((real *)&f)[1] = n == 4 ? -(real)INFINITY : 0;
-                const flowed_matrix to = flow_matrix(&r, f, first);
+                const flowed_matrix to = flow_at(&r, f, first);
                 assert_memory_equal(&to.f, &f, sizeof f);
                 assert_true(to.state == first);
             }
@@ -255,12 +254,12 @@ static void test_elastic_states_are_left_alone(void **state) {
                 /* A slight pressure, and a shear of a tenth of it. */
                 matrix f = diagonal(0.999 + 1e-5 * noise(&seed), 0.999 + 1e-5 * noise(&seed), 0.999);
                 const mat3 trial = to_mat3(product(random_rotation(&seed), f));
-                const flowed_matrix to = flow_matrix(&r, trial, first);
+                const flowed_matrix to = flow_at(&r, trial, first);
                 assert_memory_equal(&to.f, &trial, sizeof trial);
                 assert_true(to.state == first);
             }
             mat3 rest = mat3_identity();
-            flowed_matrix to = flow_matrix(&r, rest, first);
+            flowed_matrix to = flow_at(&r, rest, first);
             assert_memory_equal(&to.f, &rest, sizeof rest);
         }
 }
@@ -293,7 +292,7 @@ static void test_batches_do_the_same(void **state) {
                 }
                 const vflowed_matrix got = vflow_matrix(&r, batch, vreal_set(first));
                 for (int l = 0; l < PBD_BATCH; l++) {
-                    const flowed_matrix wanted = flow_matrix(&r, f[l], first);
+                    const flowed_matrix wanted = flow_at(&r, f[l], first);
                     flowed_matrix lane;
                     get_lane(&got.f.x.x, l, (real *)&lane.f, 9);
                     get_lane(&got.state, l, &lane.state, 1);

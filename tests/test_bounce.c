@@ -1,6 +1,7 @@
 /* Bodies made of elements in contact, through the methods that have it: against the wave in a bar, a block on a slope,
  * conservation of momentum; and the cases bounce and heavy_drop. */
 #include "tests/element_ladder.h"
+#include "tests/sanitized.h"
 #include "tests/trial.h"
 
 #include "cases/scenes/collider_mesh.h"
@@ -27,6 +28,7 @@ static void run_case(trial *t, solver *s, const char *method, pbd_precision prec
 /* A wave runs up the bar and back, in 2 h/c, and lifts it off with the speed it came with. */
 static void test_bar_on_its_end(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     for (int precision = 0; precision < 2; precision++) {
         double kept[2];
         for (int fine = 0; fine < 2; fine++) {
@@ -64,6 +66,7 @@ enum { VBD, DIRECT, JACOBI, ADMM, QUASI_NEWTON, IMPLICIT };
 /* The same by them. At 5 ms, a quarter of the contact, nothing is gained either. */
 static void test_bar_of_implicit_solvers(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     for (int i = 0; i < IMPLICIT; i++) {
         double kept[2];
         for (int fine = 0; fine < 2; fine++) {
@@ -90,6 +93,7 @@ static void test_bar_of_implicit_solvers(void **unused) {
  * Jacobi's in each of 20 steps, quasi_newton's with the same law, and vbd's with its own, with friction and without. */
 static void test_same_minimum(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     static const char *const words[][3] = {{"quasi_newton", "projective", "iterations=400"},
                                            {"projective_dynamics", "projective", "iterations=400"},
                                            {"projective_dynamics", "projective", "iterations=20000 solve=jacobi"},
@@ -122,6 +126,7 @@ static void test_same_minimum(void **unused) {
 /* The same on a slope, of a mesh on which nothing is even: blocks of vertices that touch are not diagonal there. */
 static void test_same_minimum_of_an_uneven_mesh(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     static const char *const words[][3] = {{"quasi_newton", "macklin_neo_hookean", "iterations=400"},
                                            {"vbd", "macklin_neo_hookean", "iterations=2000"},
                                            {"vbd", "macklin_neo_hookean", "iterations=2000 order=symmetric"},

@@ -14,6 +14,7 @@
 #include "harness/catalog/values.h"
 #include "methods/physics/matter/flow_table.h"
 #include "tests/program.h"
+#include "tests/sanitized.h"
 
 static void check_ok(pbd_status status) {
     if (status.code != PBD_OK) fail_msg("%s", status.text);
@@ -330,11 +331,7 @@ static void check_case(const pbd_case *c, size_t *unread) {
 }
 
 /* Sanitizers take ten times the time: every fifth case. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { CASE_STEP = 5 };
-#else
-enum { CASE_STEP = 1 };
-#endif
+enum { CASE_STEP = SANITIZED ? 5 : 1 };
 
 static void test_scenes(void **unused) {
     (void)unused;

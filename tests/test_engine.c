@@ -579,7 +579,9 @@ static void test_nothing_is_left(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpp),
+    /* First what the slowest mutant fails: its first failure ends it. */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_is_left),
+                                       cmocka_unit_test(test_cpp),
                                        cmocka_unit_test(test_python),
                                        cmocka_unit_test(test_first_step),
                                        cmocka_unit_test(test_gate),
@@ -592,7 +594,6 @@ int main(void) {
                                        cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_steps_a_call),
                                        cmocka_unit_test(test_killed_in_a_sweep),
-                                       cmocka_unit_test(test_figures),
-                                       cmocka_unit_test(test_nothing_is_left)};
+                                       cmocka_unit_test(test_figures)};
     return cmocka_run_group_tests_name("engine", tests, NULL, remove_workplace);
 }

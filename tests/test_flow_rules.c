@@ -14,7 +14,7 @@
 
 static flowed_matrix flow_diagonal(flow_kind kind, const flow_material *m, double x, double y, double z, double state) {
     const flow_rule r = rule_of(kind, m);
-    return flow_matrix(&r, to_mat3(diagonal(x, y, z)), state);
+    return flow_at(&r, to_mat3(diagonal(x, y, z)), state);
 }
 
 /* ---- Values by hand ---------------------------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ static void test_herschel_bulkley_solves_its_step(void **state) {
         const flow_rule r = rule_of(FLOW_herschel_bulkley, &m);
         const double radius = m.yield_stress * (m.yield_norm ? 1 : sqrt(2.0 / 3)), stiff = 2 * mu_of(&m);
         const mat3 f = random_f(&seed, n / 320);
-        const hencky before = hencky_of(f), after = hencky_of(flow_matrix(&r, f, 0).f);
+        const hencky before = hencky_of(f), after = hencky_of(flow_at(&r, f, 0).f);
         keep(&drift, fabs(after.trace - before.trace));
         const double trial = stiff * before.deviator, now = stiff * after.deviator, A = trial - radius,
                      x = now - radius;
@@ -263,7 +263,7 @@ static void test_dissipation_is_never_negative(void **state) {
             for (int n = 0; n < 3000; n++) {
                 const mat3 f = random_f(&seed, n);
                 const double gain = kinds[which] == FLOW_drucker_prager ? fmax(0, 0.02 * noise(&seed)) : 0;
-                const flowed_matrix to = flow_matrix(&r, f, gain);
+                const flowed_matrix to = flow_at(&r, f, gain);
                 const hencky was = hencky_of(f), is = hencky_of(to.f);
                 double work = 0, size = 0;
                 for (int k = 0; k < 3; k++) {
@@ -287,8 +287,8 @@ static void test_dissipation_is_never_negative(void **state) {
         uint64_t seed = 11;
         double least = INFINITY;
         for (int n = 0; n < 3000; n++) {
-            const mat3 f[2] = {random_f(&seed, n), flow_matrix(&r, random_f(&seed, n), -0.02).f};
-            const mat3 pair[2] = {f[0], flow_matrix(&r, f[0], -0.02).f};
+            const mat3 f[2] = {random_f(&seed, n), flow_at(&r, random_f(&seed, n), -0.02).f};
+            const mat3 pair[2] = {f[0], flow_at(&r, f[0], -0.02).f};
             double psi[2];
             for (int k = 0; k < 2; k++) {
                 double s[3], det;
@@ -331,9 +331,9 @@ static void test_rotations(void **state) {
         for (int n = 0; n < 500; n++) {
             const mat3 f = random_f(&seed, n), q = to_mat3(random_rotation(&seed));
             const double first = first_state((flow_kind)kind, 1);
-            const flowed_matrix plain = flow_matrix(&r, f, first);
-            const flowed_matrix turned = flow_matrix(&r, mat3_mul(q, f), first);
-            const flowed_matrix inside = flow_matrix(&r, mat3_mul(f, q), first);
+            const flowed_matrix plain = flow_at(&r, f, first);
+            const flowed_matrix turned = flow_at(&r, mat3_mul(q, f), first);
+            const flowed_matrix inside = flow_at(&r, mat3_mul(f, q), first);
             keep(&most, difference(turned.f, mat3_mul(q, plain.f)) / largest(plain.f));
             keep(&most, difference(inside.f, mat3_mul(plain.f, q)) / largest(plain.f));
         }
@@ -357,7 +357,7 @@ static void test_units_do_not_matter(void **state) {
         for (int n = 0; n < 500; n++) {
             const mat3 f = random_f(&seed, n);
             const double first = first_state((flow_kind)kind, 1);
-            keep(&most, difference(flow_matrix(&r, f, first).f, flow_matrix(&other, f, first).f) / largest(f));
+            keep(&most, difference(flow_at(&r, f, first).f, flow_at(&other, f, first).f) / largest(f));
         }
         assert_true(most <= 1e-12);
     }
@@ -370,7 +370,7 @@ static void test_printed_nacc_moves_on(void **state) {
     m.nacc_form = 1;
     const flow_rule r = rule_of(FLOW_nacc, &m);
     const mat3 f = to_mat3(diagonal(1.02, 0.99, 0.98));
-    const flowed_matrix once = flow_matrix(&r, f, -0.005), twice = flow_matrix(&r, once.f, once.state);
+    const flowed_matrix once = flow_at(&r, f, -0.005), twice = flow_at(&r, once.f, once.state);
     print_message("    printed nacc: second mapping moves F by %.3g, yield after the first %.3g\n",
                   difference(once.f, twice.f), clay_of(&m, once.f, once.state).yield);
     assert_true(difference(once.f, twice.f) > 1e-6 || fabs(clay_of(&m, once.f, once.state).yield) > 1e-6);
@@ -406,7 +406,7 @@ static void test_sheared_sand_bears_its_slope(void **state) {
         double gain = 0;
         more.a[0][2] = 2e-5;
         for (int step = 0; step < 1500; step++) {
-            const flowed_matrix to = flow_matrix(&rule, to_mat3(product(more, f)), gain);
+            const flowed_matrix to = flow_at(&rule, to_mat3(product(more, f)), gain);
             const real *e = entries(&to.f);
             for (int i = 0; i < 9; i++) f.a[i % 3][i / 3] = (double)e[i];
             gain = to.state;

@@ -2,6 +2,7 @@
  * momenta, threads, precision, backends, what it refuses. Mutants (tests/mutants.cmake) must fail here. */
 #define REAL double
 #include "tests/element_ladder.h"
+#include "tests/sanitized.h"
 #include "tests/step_run.h"
 #include "tests/trial.h"
 
@@ -30,6 +31,7 @@ static double residual_left(const pbd_scene *scene, const char *words, double *x
  * of 1 mm, 9e-8 of 1 um. */
 static void test_same_answer(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     static const double load[] = {1, 1e-3}, limit[] = {2e-4, 2e-7};
     for (int jacobi = 0; jacobi < 2; jacobi++)
         for (int k = 0; k < 2; k++) {
@@ -64,6 +66,7 @@ static double iterations_to_1_percent(const char *text) {
 
 static void test_fewer_iterations(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     const double plain = iterations_to_1_percent("E=1e7 iterations=1000");
     assert_true(iterations_to_1_percent("E=1e7 iterations=1000 acceleration=anderson") < 0.33 * plain);
     assert_true(iterations_to_1_percent("E=1e7 iterations=1000 acceleration=chebyshev") < plain);

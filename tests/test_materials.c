@@ -25,13 +25,13 @@ static double *entry(mat3 *m, int i) { return &m->x.x + i; }
 /* Relative to the largest entry of P and the modulus. */
 static double gradient_error(hyperelastic m, mat3 f) {
     const double h = 1e-5;
-    stressed at = stress(m, f);
+    stressed at = stress_at(m, f);
     double most = 0, size = (double)largest(from_mat3(at.p)) + 0.1 * E_MODULUS;
     for (int i = 0; i < 9; i++) {
         mat3 more = f, less = f;
         *entry(&more, i) += h;
         *entry(&less, i) -= h;
-        double slope = (stress(m, more).psi - stress(m, less).psi) / (2 * h);
+        double slope = (stress_at(m, more).psi - stress_at(m, less).psi) / (2 * h);
         keep(&most, fabs(slope - *entry(&at.p, i)) / size);
     }
     return most;
@@ -69,7 +69,8 @@ static void test_rotations(void **state) {
             for (int n = 0; n < 200; n++) {
                 mat3 f = random_f(&seed, 1.3 + 0.3 * noise(&seed), 0.8, n % 2 ? 0.4 : 0.7);
                 mat3 q = to_mat3(random_rotation(&seed));
-                stressed plain = stress(m, f), turned = stress(m, mat3_mul(q, f)), inside = stress(m, mat3_mul(f, q));
+                stressed plain = stress_at(m, f), turned = stress_at(m, mat3_mul(q, f)),
+                         inside = stress_at(m, mat3_mul(f, q));
                 double size = (double)largest(from_mat3(plain.p)) + E_MODULUS;
                 keep(&most, fabs(turned.psi - plain.psi) / size);
                 keep(&most, fabs(inside.psi - plain.psi) / size);
@@ -95,7 +96,7 @@ static void test_small_strain_is_hooke(void **state) {
             for (int j = 0; j < 3; j++)
                 wanted.a[i][j] = lame_mu() * (h.a[i][j] + h.a[j][i]) + (i == j ? lame_lambda() * trace : 0);
         for (int i = 0; i < 3; i++) h.a[i][i] += 1;
-        stressed got = stress(material_of((law_kind)law, PBD_JOIN_NONE), to_mat3(h));
+        stressed got = stress_at(material_of((law_kind)law, PBD_JOIN_NONE), to_mat3(h));
         double off = (double)(difference(from_mat3(got.p), wanted) / largest(wanted));
         print_message("    %-20s off Hooke's law by %.2g at a strain of 1e-6\n", law_name[law], off);
         assert_true(off <= 2e-5);
@@ -117,7 +118,7 @@ static void test_confined_values(void **state) {
     for (size_t i = 0; i < sizeof value / sizeof *value; i++) {
         hyperelastic m = hyperelastic_make(value[i].law, PBD_JOIN_NONE, 1, 0.4, 0);
         mat3 f = mat3_diagonal(vec3_make(value[i].stretch, 1, 1));
-        check_near(law_name[value[i].law], stress(m, f).p.x.x, value[i].wanted, 1e-6);
+        check_near(law_name[value[i].law], stress_at(m, f).p.x.x, value[i].wanted, 1e-6);
     }
 }
 
@@ -149,8 +150,8 @@ static void test_uniaxial(void **state) {
 
 /* ---- Joins ------------------------------------------------------------------------------------------------------- */
 
-static double confined(hyperelastic m, double s) { return stress(m, mat3_diagonal(vec3_make(s, 1, 1))).p.x.x; }
-static double confined_energy(hyperelastic m, double s) { return stress(m, mat3_diagonal(vec3_make(s, 1, 1))).psi; }
+static double confined(hyperelastic m, double s) { return stress_at(m, mat3_diagonal(vec3_make(s, 1, 1))).p.x.x; }
+static double confined_energy(hyperelastic m, double s) { return stress_at(m, mat3_diagonal(vec3_make(s, 1, 1))).psi; }
 
 static void test_printed_join_jumps(void **state) { /* C-10 */
     (void)state;
@@ -263,7 +264,8 @@ static void test_tangent_is_the_slope_of_stress(void **state) {
             mat3 f = random_f(&seed, s0, s1, s2), d;
             for (int i = 0; i < 9; i++) *entry(&d, i) = noise(&seed);
             const double h = 1e-5;
-            stressed more = stress(m, mat3_add(f, mat3_scale(h, d))), less = stress(m, mat3_sub(f, mat3_scale(h, d)));
+            stressed more = stress_at(m, mat3_add(f, mat3_scale(h, d))),
+                     less = stress_at(m, mat3_sub(f, mat3_scale(h, d)));
             mat3 slope = mat3_scale(1 / (2 * h), mat3_sub(more.p, less.p));
             tangent t = tangent_make(m, f, 0);
             mat3 got = tangent_apply(&t, d);
@@ -272,7 +274,7 @@ static void test_tangent_is_the_slope_of_stress(void **state) {
             tangent_matrix(&t, matrix9);
             for (int i = 0; i < 9; i++)
                 for (int j = 0; j < i; j++) keep(&symmetry, fabs(matrix9[i][j] - matrix9[j][i]) / E_MODULUS);
-            assert_true(difference(from_mat3(tangent_stress(t)), from_mat3(stress(m, f).p)) <= 1e-11 * E_MODULUS);
+            assert_true(difference(from_mat3(tangent_stress(t)), from_mat3(stress_at(m, f).p)) <= 1e-11 * E_MODULUS);
         }
         print_message("    %-20s dP/dF off by %.2g, asymmetry %.2g\n", law_name[law], most, symmetry);
         assert_true(most <= 1e-6 && symmetry <= 1e-11);
@@ -282,7 +284,7 @@ static void test_tangent_is_the_slope_of_stress(void **state) {
 /* Of a fibre's term and of stvk with a held plastic strain, exact and projected. */
 static mat3 other_stress(int plastic, hyperelastic m, mat3 f, vec3 b, symmetric ep) {
     if (!plastic) return stress_along(f, b, E_MODULUS).p;
-    stressed s = stress(m, f);
+    stressed s = stress_at(m, f);
     add_plastic(&s, f, m.mu, m.lambda, ep);
     return s.p;
 }

@@ -12,12 +12,7 @@
 #include "harness/process/child.h"
 #include "tests/program.h"
 #include "tests/run_json.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1 /* a crash is a report and an exit code there, not a signal */
-#else
-#define SANITIZED 0
-#endif
+#include "tests/sanitized.h"
 
 /* ---- Building out of tree ---------------------------------------------------------------------------------------- */
 
@@ -332,6 +327,7 @@ static void test_runs_that_fail(void **unused) {
         const char *says = json_string_value(json_object_get(run, "says"));
         assert_string_equal(json_string_value(json_object_get(run, "state")), wrong[i].state);
         expect_says(says, wrong[i].where);
+        /* a sanitizer makes of a crash a report and an exit code */
         if (!SANITIZED || !wrong[i].crash) expect_says(says, wrong[i].how);
         snprintf(query, sizeof query, "SELECT says FROM run WHERE run_id = '%s' AND state = 'failed'",
                  json_string_value(json_object_get(run, "run_id")));

@@ -12,6 +12,7 @@
 #include "harness/rank/profiles.h"
 #include "harness/rank/rank.h"
 #include "tests/program.h"
+#include "tests/sanitized.h"
 #include "tests/store_sample.h"
 
 /* ---- Profiles: three problems, three methods ----------------------------------------------------------------------
@@ -196,6 +197,7 @@ static bool is_named(const pbd_problem *p, const char *method) {
 /* A method that runs a problem's case by its defaults has trials there, or a reason. */
 static void test_no_method_is_forgotten(void **state) {
     (void)state;
+    skip_if_sanitized();
     pbd_problems *all;
     assert_fine(pbd_problems_load(&all));
     told answer = tell("list", "pairs", "--json");

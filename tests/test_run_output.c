@@ -17,6 +17,7 @@
 #include "tests/program.h"
 /* after program.h */
 #include "tests/run_json.h"
+#include "tests/sanitized.h"
 
 #define SHEAR "run", "cube_shear", "-m", "pbd_distance", "-t", "1", "-q"
 
@@ -185,9 +186,7 @@ static double estimate_of(const char *method, const char *const words[4]) {
  * factorise of another shape: bars of the ratios 5 to 1 and 2 to 1. */
 static void test_memory_is_estimated(void **state) {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); /* a sanitizer holds memory of its own */
-#endif
+    if (SANITIZED) skip(); /* a sanitizer holds memory of its own */
 #define LARGE \
     { "cells=14", "mode=dynamic", "duration=0.001", "width=0.2" }
 #define STEP(cells) \
@@ -230,9 +229,7 @@ static void test_memory_is_estimated(void **state) {
  * count; of the device's memory all of them. */
 static void test_memory_of_a_particle(void **state) {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); /* as above */
-#endif
+    if (SANITIZED) skip(); /* as above */
     static const char *const small[4] = {"cells=14", "mode=dynamic", "dt=0.001", "duration=0.002"};
     static const char *const large[4] = {"cells=22", "mode=dynamic", "dt=0.001", "duration=0.002"};
     const double more = 23.0 * 23 * 111 - 15.0 * 15 * 71;

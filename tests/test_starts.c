@@ -19,6 +19,7 @@
 #include "harness/exec/backend.h"
 #include "harness/plan/record.h"
 #include "tests/program.h"
+#include "tests/sanitized.h"
 
 static const double GRAVITY = 9.81; /* m/s^2: the unit of speeds is sqrt(gravity extent) */
 
@@ -196,11 +197,7 @@ static outcome try_pair(const pbd_case *c, const pbd_method *method) {
 }
 
 /* Sanitizers take ten times the time: every fifth case. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { CASE_STEP = 5 };
-#else
-enum { CASE_STEP = 1 };
-#endif
+enum { CASE_STEP = SANITIZED ? 5 : 1 };
 
 static void test_nothing_moves(void **unused) {
     (void)unused;

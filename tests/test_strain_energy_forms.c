@@ -3,6 +3,7 @@
  */
 #define REAL double
 #include "tests/element_ladder.h"
+#include "tests/sanitized.h"
 
 /* ---- Constraints with several components --------------------------------------------------------------------------
  */
@@ -221,6 +222,7 @@ static double patch_error(const struct form *form, double dt, int steps) {
  * directions: their moduli are those of the step, and the error falls by its square. */
 static void test_moduli_and_patch(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     for (int k = 0; k < FORMS; k++) {
         const double error = patch_error(&all_forms[k], 0.005, 800), finer = patch_error(&all_forms[k], 0.0025, 1600);
         print_message("    %s: %.3g at 5 ms, %.3g at 2.5 ms\n", all_forms[k].words, error, finer);
@@ -322,6 +324,7 @@ static void test_forms_as_all_others(void **unused) {
  * is per cent at any displacement for the others (README.md). */
 static void test_order_of_elements(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     static const double load[] = {1, 1e-3};
     for (int k = 0; k < FORMS; k++) {
         double off[2];

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "tests/program.h"
+#include "tests/sanitized.h"
 
 /* 13 cells, of which one has 3 repeats: 15 runs, in 4 shards of 4. */
 enum { RUNS = 15, SHARDS = 4 };
@@ -342,6 +343,11 @@ static int exit_of(const char *const *words) {
 }
 
 /* A run of some seconds, at once and in parts of one; how many these are is the machine's matter. */
+#if SANITIZED
+#define DURATION "0.02"
+#else
+#define DURATION "0.2"
+#endif
 static void a_long_run_goes_on(void **state) {
     (void)state;
     static const char *const queries[] = {
@@ -352,7 +358,7 @@ static void a_long_run_goes_on(void **state) {
     int code, times = 1;
     write_text("long.yaml",
                "runs:\n  - {name: goo, case: goo_drop, method: xpbi, precision: f32, threads: 1,\n"
-               "     set: [particles=400, dt=1e-4, duration=0.2]}\n");
+               "     set: [particles=400, dt=1e-4, duration=" DURATION "]}\n");
     free(sweep(0, "at-once", WORDS("plan", in_workplace("long.yaml"), "-q")));
     free(sweep(0, "parts", WORDS("plan", in_workplace("long.yaml"), "-q")));
     free(sweep(0, "at-once", WORDS("submit", "--engine", "local", "-q", "--db", in_workplace("at-once.db"))));
