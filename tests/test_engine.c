@@ -555,7 +555,6 @@ static void end_by(int signal, int code) {
         execl(program, program, "run", BAR(yaml), "-m", "faulty", "-s", "fault=hang", "--db", db, (char *)NULL);
         _exit(99);
     }
-    nanosleep(&(struct timespec){.tv_nsec = 700000000}, NULL); /* past its hello, whose process is another */
     const long engine_pid = read_pid();
     kill(child, signal);
     const int ended = wait_for(child);

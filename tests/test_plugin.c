@@ -187,6 +187,7 @@ static void test_apart_is_the_same(void **unused) {
 /* Two builds of one plug-in, which are the same file here: no time is judged. The baseline must have the method. */
 static void test_two_builds_of_one(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     const char *const mine = plugin("mass_spring"), *const other = plugin("falling");
     told t = tell("compare", "mass_spring", "--plugin-a", mine, "--plugin-b", mine, "--case", "cube_traction", "-s",
                   "nu=0.25", "-s", "convention=standard", "--max-pairs", "8", "--max-load", "1000000", "--no-store",
@@ -222,6 +223,7 @@ static void test_two_builds_of_one(void **unused) {
 
 static void test_installed(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     char prefix[PATH_MAX + 40], program[PATH_MAX + 60];
     snprintf(prefix, sizeof prefix, "-DCMAKE_PREFIX_PATH=%s/prefix", workplace());
     run_or_fail(

@@ -1,5 +1,6 @@
 // An engine whose particles fall freely, and that can be wrong in every way that a test asks for: in what it says of
-// itself by the variable FAULTY_HELLO, later by its parameter `fault`. FAULTY_PID names a file for its process id.
+// itself by the variable FAULTY_HELLO, later by its parameter `fault`. FAULTY_PID names a file for the process id of
+// one that hangs in a step.
 #include <csignal>
 #include <fstream>
 
@@ -49,7 +50,10 @@ struct Faulty : pbd::Engine {
             std::fflush(stdout);
             std::exit(3);
         }
-        while (fault == "hang") pause();
+        if (fault == "hang") {
+            std::ofstream(variable("FAULTY_PID")) << getpid() << "\n";
+            for (;;) pause();
+        }
         for (int i = 0; fault == "noise" && i < 20000; i++) std::printf("line %d of noise on standard output\n", i);
         if (fault == "says_no") throw pbd::Error("failed", "it says no");
         if (fault == "diverges") throw pbd::Error("diverged", "the iterations do not converge");
@@ -120,8 +124,7 @@ static bool hello_wrongly(Faulty &e, const std::string &how) {
 
 int main() {
     Faulty e;
-    const std::string how = variable("FAULTY_HELLO"), pid = variable("FAULTY_PID");
-    if (!pid.empty()) std::ofstream(pid) << getpid() << "\n";
+    const std::string how = variable("FAULTY_HELLO");
     if (how == "takes") e.takes.push_back("colliderz");
     if (how == "liquid") e.needs = {"particles"}, e.takes = {"start", "fluid", "colliders"};
     if (how == "sand") e.needs = {"particles"}, e.takes = {"start", "flow", "colliders"};
