@@ -2,6 +2,7 @@
  * computed here in the plainest way, and what all methods with a material share. */
 #include "harness/files/paths.h"
 #include "tests/element_ladder.h"
+#include "tests/sanitized.h"
 
 enum { CLOUD = 60, FREE = 40 };
 
@@ -269,6 +270,7 @@ static void test_jacobi_does_not_overshoot(void **unused) {
  * load. Jacobi, which takes ten times as long for a step, starts where Gauss-Seidel stands. */
 static void test_equilibrium(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     static const char *const solvers[] = {"solver=coloured_gs iterations=12", "solver=jacobi iterations=120"};
     static const int steps[] = {6000, 600};
     double *stands = NULL;

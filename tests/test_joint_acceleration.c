@@ -201,7 +201,8 @@ static void test_xpbi(void **unused) {
     open_case(&t, "spinning_bar", "cells=3");
     t.scene.material->law = "hencky";
     const size_t n = t.scene.particles.count;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    const size_t count = SANITIZED ? 1 : sizeof kinds / sizeof *kinds;
+    for (size_t k = 0; k < count; k++) {
         double left[2], unused_left, sum[3];
         char words[200], few[200];
         for (int fast = 0; fast < 2; fast++) {

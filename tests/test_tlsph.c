@@ -5,6 +5,7 @@
 #include "methods/physics/matter/law_material.h"
 #include "tests/element_ladder.h"
 #include "tests/program.h"
+#include "tests/sanitized.h"
 
 enum { CLOUD = 60 };
 static const double SPACING = 0.1, RADIUS = 1.8;
@@ -450,6 +451,7 @@ static double excursion(const char *words, double factor, int steps) {
 
 static void test_auto_step(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     static const char *const words[] = {"hourglass=0",
                                         "",
                                         "hourglass=3 radius=2.5",
@@ -620,6 +622,7 @@ static double metric_of_run(const char *case_name, const char *settings, const c
  * motions without control, and a helix with it. */
 static void test_bars(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     check_near("tip over finite elements", metric_of_run("cantilever", "mode=dynamic damping=13", "tip_ratio"), 1,
                0.02);
     check_near("frequency over the slender beam's",

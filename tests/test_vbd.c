@@ -4,6 +4,7 @@
 #define REAL double
 #include "methods/physics/matter/law_material.h"
 #include "tests/element_ladder.h"
+#include "tests/sanitized.h"
 
 /* ---- G, by the plain law in f64 (test_materials holds it to hand-made numbers) --------------------------------------
  */
@@ -494,6 +495,7 @@ static void test_backends(void **unused) {
 }
 static void test_order_in_time(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     expect_first_order("vbd", "iterations=60");
 }
 

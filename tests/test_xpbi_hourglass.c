@@ -1,5 +1,6 @@
 /* What holds layers of xpbi that move by turns: springs of deviations (hourglass_control), and the penalty on
  * velocities. */
+#include "tests/sanitized.h"
 #include "tests/xpbi_scenes.h"
 
 /* ---- Hourglass control ------------------------------------------------------------------------------------------- */
@@ -49,6 +50,7 @@ static double way_of_layers(const char *words) {
 
 static void test_hourglass_control_sees_layers(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     check_near("way of a layer without, m", way_of_layers(PAPERS_PLAIN), 0.01, 0.004);
     /* A spring of omega^2 = zeta E/(rho r^2) or more swings by u/omega at most. */
     const double most = 0.1 * sqrt(1000 * 0.01 / 1e4);
@@ -158,6 +160,7 @@ static double spin_lost(const char *words) {
 /* A known fault: what has gathered is not turned with the body, so that its torque is not 0. */
 static void test_penalty_turns_bodies(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     const double none = spin_lost(PAPERS_PLAIN);
     const double springs = spin_lost("kernel=current xsph=0 position_correction=off hourglass_control=1");
     const double penalty = spin_lost(PENALTY "hourglass_control=1");
