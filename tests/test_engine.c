@@ -10,6 +10,7 @@
 
 #include "tests/program.h"
 #include "tests/run_json.h"
+#include "tests/sanitized.h"
 
 /* ---- Engines ----------------------------------------------------------------------------------------------------- */
 
@@ -299,6 +300,7 @@ static void gate_same(const char *file, const char *method) {
 /* Another engine under the same name inverts a third tetrahedron. */
 static void test_gated(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     const char *python = minimal();
     char file[PATH_MAX + 320];
     snprintf(file, sizeof file, "%s", springs());
