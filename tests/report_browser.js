@@ -8,13 +8,13 @@ const {launch} = require('./browser.js');
 const [program, folder] = process.argv.slice(2);
 const WIDTHS = [360, 768, 1400];
 const failures = [];
-let firstEnds = false;  // of a mutant, of which later checks say no more
+let stopAtFirst = false;  // for a mutant, of which later checks say no more
 let checks = 0, where = '';
 const check = (good, what) => {
     checks += 1;
     if (good) return;
     failures.push(`${where}: ${what}`);
-    if (firstEnds) throw new Error(what);
+    if (stopAtFirst) throw new Error(what);
 };
 const url = (name, hash = '') => `file://${path.join(folder, `${name}.html`)}${hash}`;
 const dataOf = name => JSON.parse(fs.readFileSync(path.join(folder, `${name}.json`), 'utf8'));
@@ -785,7 +785,7 @@ const MUTANTS = [
 const tryMutants = async page => {
     const html = fs.readFileSync(path.join(folder, 'two.html'), 'utf8'), found = failures.splice(0);
     const survivors = [];
-    firstEnds = true;
+    stopAtFirst = true;
     for (const [name, from, to, look] of MUTANTS) {
         const whole = html.replaceAll(from, () => to);
         if (whole === html) survivors.push(`the mutant "${name}" changes nothing`);

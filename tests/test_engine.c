@@ -10,7 +10,6 @@
 
 #include "tests/program.h"
 #include "tests/run_json.h"
-#include "tests/sanitized.h"
 
 /* ---- Engines ----------------------------------------------------------------------------------------------------- */
 
@@ -300,7 +299,6 @@ static void gate_same(const char *file, const char *method) {
 /* Another engine under the same name inverts a third tetrahedron. */
 static void test_gated(void **unused) {
     (void)unused;
-    skip_if_sanitized();
     const char *python = minimal();
     char file[PATH_MAX + 320];
     snprintf(file, sizeof file, "%s", springs());
@@ -580,7 +578,7 @@ static void test_nothing_is_left(void **unused) {
 }
 
 int main(void) {
-    /* First what the slowest mutant fails: its first failure ends it. */
+    /* First the test that mutant_engine_orphan fails, since a mutant stops at its first failure. */
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_is_left),
                                        cmocka_unit_test(test_cpp),
                                        cmocka_unit_test(test_python),

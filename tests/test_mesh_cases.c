@@ -47,10 +47,9 @@ static const struct {
 
 static void test_every_method_stays_out_of_a_sphere(void **unused) {
     (void)unused;
-    skip_if_sanitized();
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         double distance[2];
-        for (int mesh = 0; mesh < 2; mesh++) {
+        for (int mesh = SANITIZED; mesh < 2; mesh++) { /* with sanitizers the mesh alone, for the time */
             const char *const settings[] = {"particles=300",
                                             "duration=0.1",
                                             "dt=5e-4",
@@ -67,7 +66,7 @@ static void test_every_method_stays_out_of_a_sphere(void **unused) {
             assert_true(metric(o, "most_in_obstacle") == 0 && metric(o, "lost_particles") == 0);
             json_decref(o.run);
         }
-        assert_true(fabs(distance[1] / distance[0] - 1) < 0.03);
+        if (!SANITIZED) assert_true(fabs(distance[1] / distance[0] - 1) < 0.03);
     }
 }
 

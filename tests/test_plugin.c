@@ -187,7 +187,6 @@ static void test_apart_is_the_same(void **unused) {
 /* Two builds of one plug-in, which are the same file here: no time is judged. The baseline must have the method. */
 static void test_two_builds_of_one(void **unused) {
     (void)unused;
-    skip_if_sanitized();
     const char *const mine = plugin("mass_spring"), *const other = plugin("falling");
     told t = tell("compare", "mass_spring", "--plugin-a", mine, "--plugin-b", mine, "--case", "cube_traction", "-s",
                   "nu=0.25", "-s", "convention=standard", "--max-pairs", "8", "--max-load", "1000000", "--no-store",
@@ -329,7 +328,7 @@ static void test_runs_that_fail(void **unused) {
         const char *says = json_string_value(json_object_get(run, "says"));
         assert_string_equal(json_string_value(json_object_get(run, "state")), wrong[i].state);
         expect_says(says, wrong[i].where);
-        /* a sanitizer makes of a crash a report and an exit code */
+        /* a sanitizer turns a crash into a report and an exit code */
         if (!SANITIZED || !wrong[i].crash) expect_says(says, wrong[i].how);
         snprintf(query, sizeof query, "SELECT says FROM run WHERE run_id = '%s' AND state = 'failed'",
                  json_string_value(json_object_get(run, "run_id")));

@@ -286,7 +286,8 @@ static void test_sixty_columns(void **state) {
         tell(SHEAR, "-a", "nu=0.2,0.3", "-a", "constraints=all,no_volume", "-a", "mass_norm=spectral,frobenius"),
         tell("run", "collapse", "-m", "vbd", "-t", "1", "-q"),
         tell("run", "collapse", "-m", "vbd", "-t", "1", "-q", "-a", "dt=0.005,0.01"),
-        tell("run", "spinning_bar", "-m", "xpbi", "-t", "1", "-q", "-s", "cells=4", "-s", "duration=0.05", "-v")};
+        tell("run", "spinning_bar", "-m", "xpbi", "-t", "1", "-q", "-s", SANITIZED ? "duration=0.01" : "duration=0.1",
+             "-v")};
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         if (answers[i].code == 2) fail_msg("%s", answers[i].err);
         expect_narrow(&answers[i], 60);

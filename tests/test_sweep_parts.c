@@ -342,12 +342,13 @@ static int exit_of(const char *const *words) {
     return code;
 }
 
-/* A run of some seconds, at once and in parts of one; how many these are is the machine's matter. */
 #if SANITIZED
 #define DURATION "0.02"
 #else
 #define DURATION "0.2"
 #endif
+
+/* A run of some seconds, at once and in parts of one; how many these are is the machine's matter. */
 static void a_long_run_goes_on(void **state) {
     (void)state;
     static const char *const queries[] = {
