@@ -402,7 +402,8 @@ static void test_terminal(void **state) {
         if (sscanf(shown, "%ld of %ld steps, %lf %%, %lf s left, %lf J", &done, &of, &percent, &left, &energy) == 5) {
             seen = true;
             assert_int_equal(of, SANITIZED ? 200 : 2000);
-            assert_true(done > 0 && done < of && energy == energy);
+            /* The last step is drawn too where it takes long. */
+            if (!(done > 0 && done <= of && isfinite(energy))) fail_msg("%s", shown);
         }
         at += bytes;
         at += *at != '\0';
