@@ -306,6 +306,12 @@ static void test_limit(void **state) {
     expect_code(answer, 0);
     expect_says(answer.out, "interrupted");
     forget(&answer);
+    /* The first steps foretell some minutes: a trial is not run up to its limit. */
+    answer = tell("db", "export", "--db", file);
+    expect_code(answer, 0);
+    expect_says(answer.out, "longer than the limit of 0.2 s: ");
+    expect_says(answer.out, " of 2000000 steps took ");
+    forget(&answer);
     write_all_problems(file_head);
 }
 

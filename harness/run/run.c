@@ -167,6 +167,22 @@ static pbd_status pause_run(const drive_context *c, long step) {
     return status;
 }
 
+static pbd_status stopped_at_limit(const pbd_plan_item *item, pbd_recorder *recorder, const char *says) {
+    pbd_metric(recorder, PBD_WALL_LIMIT, "s", PBD_STATE, item->limit);
+    return pbd_error(PBD_INTERRUPTED, "longer than the limit of %g s: %s", item->limit, says);
+}
+
+/* Many trials of a ranking would take far longer than their limit: they are not waited for. */
+static pbd_status check_pace(const drive_context *c, long done, long steps) {
+    const pbd_plan_item *item = c->pausable->item;
+    if (!(item->limit > 0) || pbd_time_is_over()) return pbd_ok(); /* the latter: the next step says so */
+    const double elapsed = pbd_wall_seconds() - c->pausable->began - c->prepared;
+    if (!pbd_is_too_slow(item->limit, c->prepared, elapsed, done, steps)) return pbd_ok();
+    char says[100];
+    snprintf(says, sizeof says, "%ld of %ld steps took %.3g s", done, steps, elapsed);
+    return stopped_at_limit(item, c->recorder, says);
+}
+
 /* Advances a dynamic scene to its end. */
 static pbd_status move(drive_context *c, double dt) {
     const long steps = lround(c->scene->duration / dt);
@@ -180,6 +196,7 @@ static pbd_status move(drive_context *c, double dt) {
         PBD_TRY(c->method->step(c->state, dt));
         c->reached = i + 1 < steps ? (double)(i + 1) * dt : c->scene->duration;
         PBD_TRY(observe(c, i + 1, dt));
+        if (c->observer) PBD_TRY(check_pace(c, i + 1 - first, steps - first));
     }
     return finish_steps(c);
 }
@@ -476,11 +493,6 @@ static pbd_status run_watched(const pbd_plan_item *item, pbd_setup *setup, pbd_e
     return status;
 }
 
-static pbd_status stopped_at_limit(const pbd_plan_item *item, pbd_recorder *recorder, pbd_status ended) {
-    pbd_metric(recorder, PBD_WALL_LIMIT, "s", PBD_STATE, item->limit);
-    return pbd_error(PBD_INTERRUPTED, "longer than the limit of %g s: %s", item->limit, ended.text);
-}
-
 /* Without a state there is no run, and nothing to store. */
 static bool is_refused(const pbd_status *ended, const void *state) {
     return (ended->code == PBD_BAD_INPUT || ended->code == PBD_NOT_SUPPORTED) && !state;
@@ -503,7 +515,7 @@ pbd_status pbd_run_cell(const pbd_plan_item *item, pbd_result *out) {
     if (ended.code == PBD_OK) ended = run_watched(item, &setup, exec, &state, recorder, &pausable);
     pbd_setup_end(item->progress);
     if (ended.code == PBD_INTERRUPTED && !pausable.paused && pbd_time_is_over())
-        ended = stopped_at_limit(item, recorder, ended);
+        ended = stopped_at_limit(item, recorder, ended.text);
     pbd_interrupt_after(0);
     if (ended.code == PBD_OK) ended = check_metrics(out);
     if (ended.code == PBD_OK && pbd_recorder_failed(recorder)) ended = pbd_no_memory();

@@ -15,6 +15,11 @@ double pbd_projected_seconds(double elapsed, long done, long total) {
     return done > 0 && total > 0 ? elapsed * (double)total / (double)done : 0;
 }
 
+bool pbd_is_too_slow(double limit, double setup, double elapsed, long done, long total) {
+    const double whole = setup + pbd_projected_seconds(elapsed, done, total);
+    return limit > 0 && whole > 2 * limit && setup + elapsed >= limit * fmax(0.05, 0.5 * limit / whole);
+}
+
 /* Whether the parameter has this value; no parameter: always. */
 static bool is_set(const pbd_values *values, const char *parameter, const char *choice) {
     const pbd_value *value = *parameter && values ? pbd_value_named(values, parameter) : NULL;

@@ -253,7 +253,8 @@ const pbd_verb pbd_verb_rank = {
     .more =
         "  pbdbench rank --problem cantilever-soft --budget 10ms\n\n"
         "An error below the uncertainty of the reference counts as that uncertainty. Trials that end in another state\n"
-        "than ok, warn of not_converged, or take longer than the limit, do not count and are listed; methods whose\n"
+        "than ok, warn of not_converged, or take longer than the limit, do not count and are listed. A trial is\n"
+        "stopped early if its first steps show that it would take more than twice the limit. Methods whose\n"
         "published form does a few fixed iterations carry no such warning (`list methods --json`: unconverged).\n"
         "Other warnings are marked *. --markdown begins with a row a problem: which method within which budget.\n"
         "Exit 130 after Ctrl-C, 2 for bad input.",
