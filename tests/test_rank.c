@@ -306,7 +306,7 @@ static void test_limit(void **state) {
     expect_code(answer, 0);
     expect_says(answer.out, "interrupted");
     forget(&answer);
-    /* The first steps foretell some minutes: a trial is not run up to its limit. */
+    /* The first steps show that the trial would take minutes: it is stopped before its limit. */
     answer = tell("db", "export", "--db", file);
     expect_code(answer, 0);
     expect_says(answer.out, "longer than the limit of 0.2 s: ");

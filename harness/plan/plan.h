@@ -41,7 +41,8 @@ typedef struct pbd_request {
 /* The warning of a run whose snapshots could not be written. */
 #define PBD_SNAPSHOTS_MISSING "snapshots_missing"
 
-/* A run that was stopped at its limit, pbd_plan_item.limit, is `interrupted` and has the limit as this metric, s. */
+/* A run that was stopped at its limit, pbd_plan_item.limit, or because it would take far longer (pbd_is_too_slow),
+ * is `interrupted` and has the limit as this metric, s. */
 #define PBD_WALL_LIMIT "wall_limit"
 
 /* A run that takes longer leaves its state in the folder, and is made further when it is made again (pause.h). */

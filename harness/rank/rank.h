@@ -36,7 +36,7 @@ typedef struct pbd_trial {
     double over;     /* max(error, uncertainty) over tolerance; NAN: none */
     double time;     /* s, of a frame or a solve with what precedes it; NAN: none */
     bool counts;     /* ended ok and converged, with an error and a time, within the limit */
-    bool late;       /* stopped at the limit of a trial, or took longer */
+    bool late;       /* stopped because of the limit of a trial, or took longer */
     bool astray;     /* ended ok with the warning not_converged (convergence.h) */
 } pbd_trial;
 

@@ -172,10 +172,11 @@ static pbd_status stopped_at_limit(const pbd_plan_item *item, pbd_recorder *reco
     return pbd_error(PBD_INTERRUPTED, "longer than the limit of %g s: %s", item->limit, says);
 }
 
-/* Many trials of a ranking would take far longer than their limit: they are not waited for. */
+/* Stops a run that would take far longer than its limit: a ranking has hundreds of such trials. */
 static pbd_status check_pace(const drive_context *c, long done, long steps) {
     const pbd_plan_item *item = c->pausable->item;
-    if (!(item->limit > 0) || pbd_time_is_over()) return pbd_ok(); /* the latter: the next step says so */
+    if (!(item->limit > 0)) return pbd_ok();
+    if (pbd_time_is_over()) return pbd_ok(); /* the loop over the steps ends then */
     const double elapsed = pbd_wall_seconds() - c->pausable->began - c->prepared;
     if (!pbd_is_too_slow(item->limit, c->prepared, elapsed, done, steps)) return pbd_ok();
     char says[100];

@@ -18,9 +18,9 @@ typedef struct pbd_step_progress {
 
 /* Wall time of all steps, s, where `done` of `total` took `elapsed`; 0 where it cannot be told. */
 double pbd_projected_seconds(double elapsed, long done, long total);
-/* Whether a run that may take `limit` s can be given up, because all its steps would take more than twice that at their
- * pace so far. After a quarter of the limit; earlier where they would take still longer: after a twentieth from ten
- * times the limit on. setup, elapsed: s, before the first step and since. limit 0: any time. */
+/* Whether a run that may take `limit` s is to be stopped because it would take far longer. With w its projected time,
+ * setup included: w exceeds twice the limit, and max(limit / 20, limit^2 / (2 w)) has passed. setup, elapsed: s, before
+ * the first step and since. limit 0: any time. */
 bool pbd_is_too_slow(double limit, double setup, double elapsed, long done, long total);
 
 /* What a run of so many particles will hold at its peak, bytes, before its state is allocated; 0: not known of this
