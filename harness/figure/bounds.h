@@ -7,10 +7,10 @@
 /* The values between `low` and `high`. */
 typedef struct pbd_bounds {
     double low, high;
-    bool without_low, without_high; /* the end itself is no such value */
+    bool without_low, without_high; /* the end itself is excluded */
 } pbd_bounds;
 
-/* "<= 0.05", "> 1", "= 3", "0.9 to 1.1" (with both ends), "> 0 and < 1". PBD_BAD_INPUT says what is wrong, also with
+/* "<= 0.05", "> 1", "= 3", "0.9 to 1.1" (both ends included), "> 0 and < 1". PBD_BAD_INPUT says what is wrong, also for
  * bounds that no value meets. */
 pbd_status pbd_bounds_parse(const char *text, pbd_bounds *out);
 

@@ -52,7 +52,7 @@ static pbd_status write_readme(const pbd_bundle *b, const char *folder) {
     return written(out, "README.md");
 }
 
-/* Values of claims are compared by six digits: results have the same bits on one machine, not on all. */
+/* Values of claims are compared to six digits: results are bitwise the same on one machine, but not on all. */
 static pbd_status write_check(const pbd_bundle *b, const char *folder) {
     FILE *out PBD_CLEANUP(pbd_close_file) = NULL;
     PBD_TRY(open_in(folder, "check.sh", &out));

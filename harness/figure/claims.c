@@ -60,7 +60,7 @@ static pbd_status collect_runs(const pbd_figure_file *file, const pbd_plan *plan
     return pbd_ok();
 }
 
-/* Runs of the claim's groups in one of these states, as a list of SQL. */
+/* The runs of the claim's groups that ended in one of these states, as an SQL list. */
 static size_t count_in(const pbd_figure_file *file, const pbd_claim *claim, sqlite3 *sql, const char *states) {
     size_t found = 0;
     for (unsigned i = 0; i < file->runs_count; i++) {
@@ -75,7 +75,7 @@ static size_t count_in(const pbd_figure_file *file, const pbd_claim *claim, sqli
     return found;
 }
 
-/* A query may leave out runs that diverged or did not settle: that there are some is always said. */
+/* A query may leave out runs that diverged or did not settle; the note always mentions them. */
 static pbd_status tell_lost(const pbd_figure_file *file, sqlite3 *sql, pbd_arena *owned, pbd_claim_result *r) {
     const size_t lost = count_in(file, r->claim, sql, "'diverged', 'no_equilibrium', 'not_settled'");
     if (lost == 0) return pbd_ok();
@@ -169,7 +169,7 @@ static pbd_status read_row(sqlite3_stmt *row, const char *where, bool first, pbd
     return pbd_arena_check(owned);
 }
 
-/* A reading without a value, such as one that diverged, is not reproduced beside others. */
+/* A reading without a value, for instance because its run diverged, counts as not reproduced if others have one. */
 static void sum_up(pbd_claim_result *r) {
     size_t count[VERDICTS] = {0};
     if (!r->claim->rule || strcmp(r->claim->rule, "all") != 0 || r->readings == 0) return;
@@ -260,14 +260,15 @@ static pbd_status note_stale(pbd_claim_results *results, const char *id, const c
     return pbd_ok();
 }
 
-/* Of a claim that is left out no reading is known. */
+/* The readings of a claim that is left out are unknown. */
 static bool is_left_out(const pbd_claim_results *results, const char *id) {
     for (size_t i = 0; i < results->count; i++)
         if (strcmp(results->item[i].claim->id, id) == 0) return results->item[i].left_out;
     return false;
 }
 
-/* Where a line of verdicts.csv belongs: a claim's own verdict, or that of a reading. NULL: nowhere any more. */
+/* The verdict that a line of verdicts.csv belongs to: the claim's own or that of a reading. NULL: it no longer exists.
+ */
 static char *accepted_of(pbd_claim_results *results, const char *id, const char *reading) {
     size_t i = 0, k = 0;
     while (i < results->count && strcmp(results->item[i].claim->id, id) != 0) i++;
@@ -307,7 +308,7 @@ bool pbd_claim_differs(const pbd_claim_result *r) {
     return differs && !r->left_out;
 }
 
-/* The name of plots/ID/verdicts.csv for messages; its path is below the root. */
+/* plots/ID/verdicts.csv, for messages; the file itself is below the root. */
 static const char *verdicts_name(pbd_arena *a, const pbd_figure_file *file) {
     return pbd_new_format(a, "plots/%s/verdicts.csv", file->figure);
 }

@@ -17,7 +17,7 @@ typedef struct pbd_claim_result {
     char verdict[16];       /* reproduced, partly, not_reproduced, not_run */
     const char *reason;     /* of not_run: runs_missing, runs_failed, left_out, quick, no_value; else NULL */
     double value;           /* NaN: none */
-    char *note;             /* the query's own sentence, or why it was not run; NULL: none */
+    char *note;             /* the query's column `note`, or why the claim was not run; NULL: none */
     char accepted[16];      /* "" where none is */
     pbd_claim_reading *reading;
     size_t readings;    /* 0: the query has no column `reading` */
@@ -28,8 +28,8 @@ typedef struct pbd_claim_result {
 } pbd_claim_result;
 
 typedef struct pbd_claim_results {
-    pbd_arena owned;        /* all that pointers below point to */
-    pbd_claim_result *item; /* as many as the file has claims */
+    pbd_arena owned;        /* everything that the pointers below point to */
+    pbd_claim_result *item; /* one for each claim of the file */
     size_t count;
     bool any_accepted;  /* there is a verdicts.csv */
     size_t differing;   /* claims whose verdict is not the accepted one; 0 without verdicts.csv */
@@ -45,7 +45,7 @@ pbd_status pbd_claims_judge(const pbd_figure_file *file, const pbd_plan *plan, s
 void pbd_claims_free(pbd_claim_results *results); /* safe on zeroed results */
 
 /* Reads plots/ID/verdicts.csv (columns claim, reading, verdict; reading is empty for a claim's own verdict) and
- * compares. What is left out does not differ. */
+ * compares. Claims that are left out do not differ. */
 pbd_status pbd_claims_compare(const pbd_figure_file *file, pbd_claim_results *results);
 bool pbd_claim_differs(const pbd_claim_result *result); /* once compared */
 /* Writes plots/ID/verdicts.csv in one step, unless there is no claim; refuses when a claim lacks runs. A claim that is

@@ -1,4 +1,5 @@
-/* plot.gp is rewritten line by line: another terminal, and after each plot what gnuplot knows of its axes. */
+/* plot.gp is rewritten line by line: with another terminal, and after each plot a line that prints the ranges of its
+ * axes. */
 #include "harness/figure/figure_chart.h"
 
 #include <ctype.h>
@@ -19,7 +20,7 @@ void pbd_chart_free(pbd_chart *chart) {
 
 /* ---- The script -------------------------------------------------------------------------------------------------- */
 
-/* That of style.gp, which `load style` sets. */
+/* The terminal of style.gp, which `load style` sets. */
 static const char TERMINAL[] = "set terminal svg size 1200,800 font 'DejaVu Sans,15' linewidth 1.4\n";
 #define MARK "pbdbench-panel"
 
@@ -120,7 +121,7 @@ static pbd_status write_script(const char *from, const char *to) {
     return full ? cannot(to) : pbd_ok();
 }
 
-/* panels.txt is what the script told; written last, so that it vouches for the drawing. */
+/* panels.txt holds what the script printed. It is written last: if it exists, the drawing is complete. */
 static pbd_status draw_chart(const pbd_figure_file *file, const char *folder, const char *panels) {
     pbd_arena a PBD_ARENA;
     char *told PBD_CLEANUP(pbd_free_memory) = NULL;

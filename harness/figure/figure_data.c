@@ -49,7 +49,7 @@ static bool has_runs(const pbd_plan *plan, size_t group) {
 
 static void free_sql(char **text) { sqlite3_free(*text); }
 
-/* Gives `to` the columns that `from` has beyond its own. */
+/* Adds to `to` the columns that only `from` has. */
 static pbd_status add_columns(sqlite3 *sql, const char *to, const char *from) {
     sqlite3_stmt *names PBD_CLEANUP(pbd_statement_release) = NULL;
     sqlite3_str *add = sqlite3_str_new(NULL);
@@ -70,8 +70,8 @@ static pbd_status add_columns(sqlite3 *sql, const char *to, const char *from) {
     return pbd_ok();
 }
 
-/* A group that cannot be run here has no runs, and so no columns of metrics and times. It gets those of the other
- * groups, so that a query over several groups draws the rest. */
+/* A group that cannot be run here has no runs, and so no columns for metrics and times. It gets the columns of the
+ * other groups, so that a query over several groups still works for the rest. */
 static pbd_status complete_columns(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
                                    sqlite3 *sql) {
     for (unsigned i = 0; i < file->runs_count; i++) {
@@ -152,7 +152,7 @@ static pbd_status paper_table(const pbd_figure_file *file, sqlite3 *sql) {
     return fill_paper(&csv, name, sql);
 }
 
-/* A view: it is evaluated where a query reads it, so that metrics which no run has are missed there, with the place. */
+/* A view is evaluated by the query that reads it, so a metric that no run has is reported there, with its place. */
 static pbd_status query_table(const pbd_figure_file *file, const pbd_named_query *table, sqlite3 *sql) {
     sqlite3_stmt *statement PBD_CLEANUP(pbd_statement_release) = NULL;
     const char *rest = "";
@@ -167,7 +167,7 @@ static pbd_status query_table(const pbd_figure_file *file, const pbd_named_query
 
 pbd_status pbd_figure_tables(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store) {
     sqlite3 *sql = pbd_store_sql(store);
-    sqlite3_exec(sql, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL); /* preferred: files would do */
+    sqlite3_exec(sql, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL); /* only faster: files would work too */
     PBD_TRY(pbd_sql_functions(sql));
     for (unsigned i = 0; i < file->runs_count; i++) PBD_TRY(group_table(file, i, plan, first_group + i, store));
     PBD_TRY(complete_columns(file, plan, first_group, sql));
@@ -192,7 +192,7 @@ void pbd_figure_tables_drop(const pbd_figure_file *file, pbd_store *store) {
 
 /* ---- Queries ----------------------------------------------------------------------------------------------------- */
 
-/* «'fit': 0 of 12 runs ok»: a metric that no run reported has no column, and this is why. */
+/* «'fit': 0 of 12 runs ok»: explains a missing column, since a metric that no run reported has none. */
 static void explain_missing_column(const pbd_figure_file *file, sqlite3 *sql, char *out, size_t size) {
     out[0] = '\0';
     for (unsigned i = 0; i < file->runs_count; i++) {
@@ -219,7 +219,7 @@ pbd_status pbd_figure_query(const pbd_figure_file *file, sqlite3 *sql, const cha
     return pbd_error(PBD_BAD_INPUT, "%s (%s; a metric that no run reports has no column)", status.text, why);
 }
 
-/* On one line, so that every column and row stays one. */
+/* Replaces line breaks and tabs, so that each row stays one line and each value one column. */
 static void write_text(FILE *file, const char *text) {
     for (const char *p = text ? text : ""; *p; p++) fputc(strchr("\t\r\n", *p) ? ' ' : *p, file);
 }
@@ -276,7 +276,7 @@ pbd_status pbd_write_tsv(sqlite3 *sql, const char *query, const char *where, con
     return status;
 }
 
-/* Whether a query names a group that is left out: there may be no columns for its metrics then. */
+/* Whether a query names a group that is left out: columns for its metrics may then be missing. */
 static bool names_left_out(const pbd_figure_file *file, const char *query) {
     for (unsigned i = 0; i < file->runs_count; i++)
         if (file->runs[i].left_out > 0 && pbd_figure_reads(file, query, file->runs[i].name)) return true;

@@ -1,4 +1,4 @@
-/* Data files, gnuplot, and a look at whether the promised pictures are there. */
+/* Writes the data files, runs gnuplot, and checks that the expected pictures exist. */
 #include "harness/figure/figure_draw.h"
 
 #include <limits.h>
@@ -25,7 +25,7 @@ void pbd_drawing_free(pbd_drawing *drawing) {
     *drawing = (pbd_drawing){0};
 }
 
-/* Pictures of an earlier time would look like this one's when gnuplot fails half-way. */
+/* If gnuplot fails half-way, old pictures could be mistaken for new ones. */
 static void remove_pictures(const pbd_figure_file *file, const char *out_folder) {
     for (unsigned i = 0; i < file->plots_count; i++) {
         pbd_arena a PBD_ARENA;
@@ -69,7 +69,7 @@ static pbd_status draw_with(const pbd_figure_file *file, const char *folder, con
 
 /* ---- Which store they are from ----------------------------------------------------------------------------------- */
 
-/* Where the store is, however the user spelt it. The caller frees; NULL without memory. */
+/* The canonical path of the store. The caller frees it; NULL if memory is out. */
 static char *place_of(const pbd_store *store) {
     char *place = realpath(pbd_store_path(store), NULL);
     return place ? place : strdup(pbd_store_path(store));
@@ -82,7 +82,7 @@ static FILE *open_note(const char *out_folder, const char *figure, const char *m
     return path ? fopen(path, mode) : NULL;
 }
 
-/* A note that cannot be written says nothing: `report` then draws again. Emptied before drawing, so that an unfinished
+/* If the note cannot be written, `report` draws the figure again. It is emptied before drawing, so that an unfinished
  * picture never passes for a finished one. */
 static void note_store(const char *out_folder, const char *figure, const pbd_store *store) {
     FILE *file PBD_CLEANUP(pbd_close_file) = open_note(out_folder, figure, "w");
@@ -115,7 +115,7 @@ static pbd_status draw(const pbd_figure_file *file, pbd_store *store, const char
     PBD_TRY(pbd_figure_data(file, store, folder));
     if (file->plots_count > 0) {
         const pbd_status status = draw_with(file, folder, out_folder, scale, out);
-        if (status.code != PBD_OK) remove_pictures(file, out_folder); /* what is there is half drawn */
+        if (status.code != PBD_OK) remove_pictures(file, out_folder); /* they may be half drawn */
         PBD_TRY(status);
         PBD_TRY(collect_pictures(file, out_folder, out));
     }

@@ -9,24 +9,23 @@ typedef struct pbd_drawing {
     pbd_arena owned;
     char **plot; /* paths of the pictures that were drawn */
     size_t plots;
-    char *warning; /* gnuplot is missing, or what it should draw was left out; NULL: nothing to warn of */
+    char *warning; /* gnuplot is missing, or something to draw was left out; NULL: none */
     char *output;  /* what gnuplot printed, or NULL */
 } pbd_drawing;
 
 /* Writes OUT/ID/NAME.tsv for every query of `data` and draws `plots` into OUT by plots/ID/plot.gp, which finds set:
  * data (the folder OUT/ID), out (OUT), style (plots/style.gp, to be loaded), paper (plots/ID/paper.csv) and quick
- * (pbd_scale_mark, for titles). Without gnuplot the data is written all the same, and *out has a warning. On
- * PBD_BAD_INPUT *out may hold gnuplot's words. Free *out in every case. */
+ * (pbd_scale_mark, for titles). Without gnuplot the data is still written, and *out has a warning. On
+ * PBD_BAD_INPUT *out may hold the output of gnuplot. Free *out in every case. */
 pbd_status pbd_figure_draw(const pbd_figure_file *file, pbd_store *store, const char *out_folder, pbd_scale scale,
                            pbd_drawing *out);
 void pbd_drawing_free(pbd_drawing *drawing);
 
-/* Whether the pictures and data of a figure that lie in OUT were drawn from this store; OUT/ID/store.txt says which it
- * was. */
+/* Whether the pictures and data of a figure in OUT were made from this store; OUT/ID/store.txt names the store. */
 bool pbd_drawn_from(const char *out_folder, const char *figure, const pbd_store *store);
 
-/* DIR, or ROOT/results/plots when it is NULL; its folder quick or full at those scales, so that their pictures take no
- * other's place. The caller frees it; NULL without memory. */
+/* The output folder: DIR, or ROOT/results/plots if it is NULL; its subfolder quick or full at those scales, so that
+ * they do not overwrite other pictures. The caller frees it; NULL if memory is out. */
 char *pbd_plots_folder(const char *dir, pbd_scale scale);
 
 #endif

@@ -142,7 +142,7 @@ static bool ends_with(const char *name, const char *end) {
     return n > m && strcmp(name + n - m, end) == 0;
 }
 
-/* As `run` has it; left out is 0. */
+/* The same range as in `run`; 0 if it is left out. */
 static pbd_status check_range(const pbd_figure_file *file, unsigned group, const char *key, unsigned value,
                               unsigned most) {
     if (value <= most) return pbd_ok();
@@ -188,7 +188,7 @@ static pbd_status check_groups(const pbd_figure_file *file) {
 
 static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* Whether a query reads the table NAME or NAME_series itself: whether the word stands outside of texts in quotes. */
+/* Whether a query itself reads the table NAME or NAME_series: whether the word occurs outside quoted text. */
 static bool reads(const char *sql, const char *name) {
     const size_t length = strlen(name);
     bool quoted = false;
@@ -202,7 +202,7 @@ static bool reads(const char *sql, const char *name) {
     return false;
 }
 
-/* Tables read those before them only (check_tables), so that this ends. */
+/* Terminates, since tables read only tables before them (check_tables). */
 static bool reads_by(const pbd_figure_file *file, const char *sql, const char *name, unsigned tables) {
     if (reads(sql, name)) return true;
     for (unsigned i = 0; i < tables; i++)
@@ -291,7 +291,7 @@ static bool is_time_of(const pbd_figure_file *file, const char *sql, const pbd_g
 }
 
 static bool is_timed(const pbd_figure_file *file, const pbd_group *g) {
-    if (g->engine) return true; /* a program of its own, with as many threads as it likes */
+    if (g->engine) return true; /* a separate program, which may use any number of threads */
     for (unsigned i = 0; i < file->tables_count; i++)
         if (is_time_of(file, file->tables[i].sql, g)) return true;
     for (unsigned i = 0; i < file->data_count; i++)
@@ -307,7 +307,7 @@ static bool names_runs(const pbd_figure_file *file, const pbd_claim *claim) {
     return false;
 }
 
-/* A verdict must be able to turn: bounds leave some possible values out, and the query reads runs. */
+/* A verdict must be able to change: the bounds exclude some possible value, and the query reads runs. */
 static pbd_status check_bounds(const pbd_figure_file *file, const pbd_claim *claim) {
     pbd_bounds reproduced, partly, possible = {-INFINITY, INFINITY, false, false};
     pbd_status status = pbd_ok();
@@ -392,7 +392,7 @@ static const char *value_of(const char *one, const char *key) {
     return strncmp(one, key, n) == 0 && one[n] == '=' ? one + n + 1 : NULL;
 }
 
-/* Whether "a,b,c" has the value. A range has none: it is written out where the paper's value matters. */
+/* Whether the list "a,b,c" contains the value. Ranges are not expanded: axes that need the paper's value list it. */
 static bool lists(const char *values, const char *value) {
     const size_t n = strlen(value);
     for (const char *at = values; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
@@ -401,7 +401,7 @@ static bool lists(const char *values, const char *value) {
     return false;
 }
 
-/* The first word of that key which does not have the value; *stated: whether any has the key. */
+/* The first "key=value" with this key and another value; *stated: whether any has the key. */
 static const char *other_value(char **words, unsigned count, const char *setting, bool *stated) {
     for (unsigned i = 0; i < count; i++) {
         const char *value = value_of(words[i], setting);
@@ -417,8 +417,8 @@ static bool has_key(const pbd_param *params, const char *setting) {
     return false;
 }
 
-/* Whether a setting of the paper is for this group: not that of a parameter which other cases have and neither its own
- * nor its method has. */
+/* Whether a setting of the paper applies to this group. It does not if its parameter belongs to other cases, and
+ * neither to this group's case nor to its method. */
 static bool concerns(const pbd_group *g, const char *setting) {
     const pbd_method_entry *method;
     const pbd_case *own;
@@ -441,7 +441,7 @@ static pbd_status append(pbd_group *g, const char *one) {
     return pbd_ok();
 }
 
-/* The figure's reason for another value of that key. */
+/* The figure's entry under `differs` for that key. */
 static pbd_difference *difference_of(const pbd_figure_file *file, const char *setting) {
     for (unsigned i = 0; i < file->differs_count; i++) {
         const size_t n = strlen(file->differs[i].key);
@@ -500,7 +500,7 @@ static pbd_status apply_all(pbd_figure_file *file, const pbd_paper *paper) {
 static pbd_status apply_paper(pbd_figure_file *file) {
     pbd_papers *papers;
     PBD_TRY(pbd_papers_load(&papers));
-    for (unsigned i = 0; i < file->differs_count; i++) file->differs[i].used = false; /* no member of the schema */
+    for (unsigned i = 0; i < file->differs_count; i++) file->differs[i].used = false; /* not part of the schema */
     const pbd_status status = apply_all(file, pbd_paper_of(papers, file->paper));
     pbd_papers_free(papers);
     return status;
@@ -515,7 +515,7 @@ static pbd_status load(const char *path, const char *shown_as, const cyaml_schem
     PBD_TRY(pbd_yaml_load(path, shown_as, schema, &data));
     pbd_figure_file *file = data;
     for (unsigned i = 0; i < file->runs_count; i++) {
-        file->runs[i].left_out = 0; /* no member of the schema, like the next */
+        file->runs[i].left_out = 0; /* not part of the schema, like the next one */
         file->runs[i].missing[0] = '\0';
         file->runs[i].timed = is_timed(file, &file->runs[i]);
     }

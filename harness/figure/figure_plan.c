@@ -15,12 +15,13 @@
 #include "harness/files/paths.h"
 #include "harness/run/run_plan.h"
 
-/* Of one group: more is a slip in an axis, and would fill the memory before the first run. */
+/* Limit for one group: more is probably a mistake in an axis, and would fill the memory before the first run. */
 enum { MOST_RUNS = 100000 };
 
 /* ---- A group as a request ---------------------------------------------------------------------------------------- */
 
-/* The words of a group after --quick or --full is applied, and their parsed forms. Words belong to the file. */
+/* The settings and axes of a group after --quick or --full is applied, and their parsed forms. The strings belong to
+ * the file. */
 typedef struct group_words {
     pbd_arena owned;
     const char **set, **axis;
@@ -39,8 +40,8 @@ static void remove_word(const char **words, size_t *count, size_t i) {
     (*count)--;
 }
 
-/* A word of --quick or --full takes the place of the axis or setting of its key. One value of a key that was no axis is
- * a setting. */
+/* A "key=value" of --quick or --full replaces the axis or setting with that key. A single value is a setting, unless
+ * the key was an axis. */
 static void replace_word(group_words *w, const char *word) {
     for (size_t i = 0; i < w->axes; i++)
         if (same_key(w->axis[i], word)) {
@@ -93,14 +94,14 @@ static void free_words(group_words *w) {
     pbd_arena_free(&w->owned);
 }
 
-/* With --quick no time is judged, and nothing is large. */
+/* With --quick no times are judged, and all runs are small. */
 static bool runs_alone(const pbd_figure_file *file, const pbd_group *g, pbd_scale scale) {
     return scale != PBD_SCALE_QUICK && (g->timed || file->memory_mib > PBD_MOST_MEMORY_BESIDE);
 }
 
 static pbd_status plan_group(const pbd_figure_file *file, unsigned i, pbd_scale scale, size_t group, pbd_plan *plan) {
     const pbd_group *g = &file->runs[i];
-    const bool is_figure = file->figure != NULL; /* a sweep is there to make its runs */
+    const bool is_figure = file->figure != NULL; /* the purpose of a sweep is its runs */
     group_words w PBD_CLEANUP(free_words) = {0};
     PBD_TRY(choose_words(g, scale, &w));
     PBD_TRY(parse_words(&w));
@@ -139,7 +140,7 @@ static pbd_status find_engine(pbd_group *g, bool is_figure) {
     return pbd_ok();
 }
 
-/* Times by more threads than processors would say nothing. */
+/* Times with more threads than processors would be meaningless. */
 static void find_cores(pbd_group *g, bool is_figure) {
     const int there = omp_get_num_procs();
     if (!is_figure || *g->missing || (unsigned)there >= g->cores) return;
@@ -148,7 +149,7 @@ static void find_cores(pbd_group *g, bool is_figure) {
 
 static pbd_status plan_groups(pbd_figure_file *file, pbd_scale scale, size_t first_group, pbd_plan *plan) {
     for (unsigned i = 0; i < file->runs_count; i++) {
-        const bool is_figure = file->figure != NULL; /* a sweep is there to make its runs */
+        const bool is_figure = file->figure != NULL; /* the purpose of a sweep is its runs */
         pbd_status status = find_engine(&file->runs[i], is_figure);
         find_cores(&file->runs[i], is_figure);
         if (status.code == PBD_OK && !*file->runs[i].missing)
@@ -181,7 +182,7 @@ static void write_count(FILE *out, const char *key, uint64_t value) {
     if (value) fprintf(out, "    %s: %" PRIu64 "\n", key, value);
 }
 
-/* At most 40 characters, a-z, 0-9 and _: the end of the figure's name gives way. */
+/* At most 40 characters, a-z, 0-9 and _: the figure's name is cut off at its end if necessary. */
 static void write_name(FILE *out, const char *figure, const char *group) {
     const size_t most = 39 - (strlen(group) < 39 ? strlen(group) : 39);
     for (size_t i = 0; figure[i] && i < most; i++) fputc(isalnum((unsigned char)figure[i]) ? figure[i] : '_', out);

@@ -6,11 +6,11 @@
 #include "harness/run/run_beside.h"
 #include "harness/run/run_plan.h"
 
-/* MiB, of a figure whose runs may have others beside them. */
+/* MiB: largest memory of a figure whose runs may run beside others. */
 enum { PBD_MOST_MEMORY_BESIDE = 2048 };
 
-/* As pbd_plan_execute, but items that ask for the same run (same cell, seed and repeat) make it once and all get its
- * run_id; `total` counts different runs. */
+/* As pbd_plan_execute, but a run that several items ask for (same cell, seed and repeat) is made once, and all of them
+ * get its run_id; `total` counts different runs. */
 pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer,
                                  void *context);
 
@@ -24,8 +24,8 @@ pbd_status pbd_plan_look_up(pbd_plan *plan, pbd_store *store);
 /* Whether a run is neither stored nor can be made: this build or machine lacks its backend. */
 bool pbd_out_of_reach(const pbd_plan_item *item);
 
-/* Once runs were made or looked up: counts in each group of the file those that are out of reach. Such a group is left
- * out, with the claims that rest on it; the rest of the figure stands. */
+/* To be called once runs were made or looked up: counts in each group of the file the runs that are out of reach. Such
+ * a group is left out, with the claims that depend on it; the rest of the figure remains. */
 void pbd_figure_leave_out(pbd_figure_file *file, const pbd_plan *plan, size_t first_group);
 /* «group 'gpu' is left out (12 runs): backend cuda is not available: ...»; "" when it is not. */
 void pbd_left_out_text(const pbd_group *group, char out[500]);
@@ -38,7 +38,7 @@ typedef struct pbd_plan_tally {
 pbd_status pbd_plan_count(const pbd_plan *plan, size_t first, size_t last, pbd_plan_tally *out);
 
 /* Seconds of the different runs that the items of groups [first, last) would make, by those of each item of the plan
- * (NAN: not known, not in the sum); of these *alone, in runs that nothing runs beside. */
+ * (NAN: not known, not in the sum); *alone: the part of them in runs that must run alone. */
 pbd_status pbd_plan_seconds(const pbd_plan *plan, size_t first, size_t last, const double *each, double *seconds,
                             double *alone);
 

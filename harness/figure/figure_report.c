@@ -141,7 +141,7 @@ static void print_difference(const pbd_claim_result *r) {
 static void print_differences(const pbd_figure_report *report) {
     const pbd_claim_results *c = report->claims;
     const char *id = report->file->figure;
-    if (report->trouble.code != PBD_OK && !c->any_accepted) return; /* it came before they were looked for */
+    if (report->trouble.code != PBD_OK && !c->any_accepted) return; /* it happened before they were read */
     if (report->accepted_now) {
         printf("  accepted: plots/%s/verdicts.csv now holds these verdicts\n", id);
     } else if (!c->any_accepted) {
@@ -213,7 +213,8 @@ void pbd_report_figure(const pbd_figure_report *report, const pbd_report_style *
 
 /* ---- Forecasts --------------------------------------------------------------------------------------------------- */
 
-/* Mean seconds of stored runs of a case and method, or NAN. The mean over all parameters is a guess, and said to be. */
+/* Mean seconds of stored runs of a case and method, or NAN. The mean over all parameters is an estimate, and the output
+ * says so. */
 static double stored_seconds(pbd_store *store, const pbd_group *group) {
     static const char query[] =
         "SELECT avg(seconds) FROM (SELECT sum(wall_s) AS seconds FROM phase JOIN run_view USING (run_id) "
@@ -229,7 +230,7 @@ static double stored_seconds(pbd_store *store, const pbd_group *group) {
     return seconds;
 }
 
-/* The file's seconds are of the runs within reach and without engines: the share of one. */
+/* The file's seconds cover the runs within reach and without engines; returns the share of one of them. */
 static pbd_status share_of_file(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,
                                 const pbd_plan_tally *runs, double *out) {
     const double whole[] = {file->seconds, file->quick_seconds, 0};

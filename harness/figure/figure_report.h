@@ -22,17 +22,17 @@ typedef struct pbd_figure_report {
 
 void pbd_report_figure(const pbd_figure_report *report, const pbd_report_style *style);
 
-/* Of --dry-run: runs that the groups [first, first + groups of the file) would make, with time and memory: seconds from
- * stored runs of the same case and method, else from the file (of quick runs always from the file, of full ones never);
- * NAN and 0 MiB where nothing is known. */
+/* For --dry-run: the runs that the groups [first, first + groups of the file) would make, with time and memory: seconds
+ * from stored runs of the same case and method, else from the file (of quick runs always from the file, of full ones
+ * never); NAN and 0 MiB if nothing is known. */
 typedef struct pbd_forecast {
     pbd_plan_tally runs;
     double seconds, memory_mib;
     bool measured; /* every part of `seconds` comes from stored runs */
 } pbd_forecast;
 
-/* `store` may be NULL: nothing is stored yet. `each`, of as many as the plan has items, gets the seconds of those that
- * would be made; NULL where they are not wanted. */
+/* `store` may be NULL: nothing is stored yet. `each`, with one value for each item of the plan, receives the seconds of
+ * those that would be made; may be NULL. */
 pbd_status pbd_forecast_figure(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_scale scale,
                                pbd_store *store, double *each, pbd_forecast *out);
 void pbd_report_forecast(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,

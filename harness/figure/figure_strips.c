@@ -12,7 +12,7 @@
 #include "harness/query/run_table.h"
 #include "harness/store/rows.h"
 
-/* The runs of a strip: first as its query tells them, then made again. */
+/* The runs of a strip: first as its query returns them, then repeated. */
 typedef struct shown {
     size_t runs;
     char run_id[STRIP_MOST_RUNS][40], caption[STRIP_MOST_RUNS][100];
@@ -58,7 +58,7 @@ static char *note_path(const pbd_figure_file *file, const pbd_strip *strip, cons
 
 /* ---- Whether it is drawn ----------------------------------------------------------------------------------------- */
 
-/* What a strip shows: two that differ in nothing of it are the same picture. NULL without memory. */
+/* A text that identifies what a strip shows: strips with the same text are the same picture. NULL if memory is out. */
 static char *tell_content(const pbd_strip *strip, const shown *s) {
     char *text = NULL;
     size_t bytes;
@@ -105,7 +105,7 @@ bool pbd_figure_strip_is_of(const pbd_figure_file *file, const pbd_strip *strip,
     return runs > 2;
 }
 
-/* A note that cannot be written says nothing: the strip is drawn again. */
+/* If the note cannot be written, the strip is drawn again next time. */
 static void write_note(const char *note, const char *content) {
     FILE *file PBD_CLEANUP(pbd_close_file) = fopen(note, "w");
     if (file) fputs(content, file);

@@ -21,7 +21,7 @@ static const struct {
 enum { VERDICTS = sizeof verdicts / sizeof *verdicts, NONE = VERDICTS };
 
 typedef struct tally {
-    size_t count[VERDICTS + 1]; /* of the paper's claims; the last: no verdict was accepted */
+    size_t count[VERDICTS + 1]; /* of the paper's claims; the last counts claims without an accepted verdict */
     size_t beyond;              /* claims of our own */
 } tally;
 
@@ -43,7 +43,7 @@ static size_t verdict_of(const pbd_csv *csv, const char *id) {
     return NONE;
 }
 
-/* Text for a cell of a table: bars are escaped, line ends are blanks. */
+/* Text for a table cell: bars are escaped, line breaks become blanks. */
 static void write_cell(const char *text, size_t length, FILE *out) {
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '|' || text[i] == '<') fputc('\\', out);
@@ -51,7 +51,8 @@ static void write_cell(const char *text, size_t length, FILE *out) {
     }
 }
 
-/* Up to a full stop that ends a sentence: the end follows it, or a capital after a blank. */
+/* Up to the full stop that ends the first sentence: it is followed by the end of the text, or by a blank and a capital.
+ */
 static size_t first_sentence(const char *text) {
     size_t i = 0;
     for (; text[i]; i++)

@@ -16,7 +16,7 @@ typedef struct pbd_not_judged {
     char *id, *because;
 } pbd_not_judged;
 
-/* What all figures of a paper set of a method, and where the paper says so. */
+/* The settings of a method that all figures of a paper share, and where the paper states them. */
 typedef struct pbd_paper_settings {
     char *method;
     char **set; /* "key=value" */
@@ -25,7 +25,7 @@ typedef struct pbd_paper_settings {
 } pbd_paper_settings;
 
 typedef struct pbd_paper {
-    char *key, *kind; /* kind: inproceedings, article, misc: BibTeX's own words */
+    char *key, *kind; /* kind: inproceedings, article, misc: the entry types of BibTeX */
     char *title, *venue;
     char *volume, *pages, *publisher, *doi, *url; /* NULL where not known */
     char **authors;                               /* "Given Family"; none: not known */
