@@ -32,7 +32,7 @@ static json_t *args_json(const pbd_texts *args) {
     return list;
 }
 
-/* jobs: the ids so far; those of an earlier part are worth keeping when a later one is refused. */
+/* jobs: the ids so far, kept even if a later part is refused. */
 static pbd_status note_submission(const pbd_manifest *m, const pbd_submission *s, const json_t *jobs,
                                   const char *merge) {
     char program[PATH_MAX];
@@ -63,7 +63,7 @@ pbd_status pbd_submission_recall(pbd_submission *s, const json_t *last) {
 
 /* ---- The commands of a shard and of the merge -------------------------------------------------------------------- */
 
-/* NULL-terminated words. */
+/* Arguments, terminated by NULL. */
 typedef struct command {
     const char *word[MOST_WORDS];
     size_t count;
@@ -73,7 +73,7 @@ static void add_word(command *c, const char *word) {
     if (c->count + 1 < MOST_WORDS) c->word[c->count++] = word;
 }
 
-/* pause: room for that number. */
+/* pause: buffer for that number as text. */
 static command shard_command(const pbd_manifest *m, const pbd_submission *s, const char *program, const char *number,
                              char pause[24]) {
     command c = {{program, "sweep", "run-shard", number, "--dir", m->folder}, 6};
@@ -122,7 +122,7 @@ pbd_status pbd_run_locally(const pbd_manifest *m, const bool *wanted, const pbd_
 
 /* ---- Scripts for Slurm ------------------------------------------------------------------------------------------- */
 
-/* jobs/NUMBER.sh and jobs/NUMBER.shards; numbers go on from submission to submission. */
+/* jobs/NUMBER.sh and jobs/NUMBER.shards; numbers continue from one submission to the next. */
 typedef struct job_files {
     pbd_sweep_path script, list;
 } job_files;
@@ -151,7 +151,7 @@ static void write_command(FILE *out, const command *c) {
     fputc('\n', out);
 }
 
-/* In double quotes, as sbatch reads them in a script. `id` is sbatch's pattern for the job's. */
+/* In double quotes, as sbatch parses them in a script. `id` is sbatch's pattern for the job id. */
 static void write_head(FILE *out, const pbd_manifest *m, const char *what, const char *id) {
     fprintf(out,
             "#!/bin/sh\n"
@@ -193,7 +193,7 @@ static void write_merge(FILE *out, const pbd_manifest *m, const pbd_submission *
     write_command(out, &c);
 }
 
-/* Ends a memory stream and writes its text to a file. */
+/* Closes a memory stream and writes its text to a file. */
 static pbd_status save(FILE *out, char **text, const size_t *bytes, const char *path) {
     pbd_status status = out && fclose(out) == 0 ? pbd_write_whole(path, *text, *bytes) : pbd_no_memory();
     free(*text);
@@ -211,7 +211,7 @@ static pbd_status save_list(const size_t *shard, size_t tasks, const char *path)
 
 /* ---- sbatch ------------------------------------------------------------------------------------------------------ */
 
-/* Splits each text at its blanks; the words live in *copy. */
+/* Splits each text at its blanks; the words point into *copy. */
 static pbd_status add_args(command *c, const pbd_texts *args, char **copy) {
     size_t bytes = 0;
     FILE *out = open_memstream(copy, &bytes);
@@ -234,7 +234,7 @@ static pbd_status read_job(const char *said, char job[32]) {
     return pbd_ok();
 }
 
-/* Everything it said, in one line. */
+/* All of its output on one line. */
 static pbd_status refusal(const char *script, char *said) {
     for (char *end = said + strlen(said); end > said && end[-1] == '\n';) *--end = '\0';
     for (char *c = said; *c; c++)
@@ -253,7 +253,7 @@ static pbd_status call_sbatch(const command *c, char job[32]) {
     return child.code != 0 ? refusal(c->word[c->count - 1], child.err) : read_job(child.out, job);
 }
 
-/* «afterany:12:13», or NULL where there is nothing to wait for. */
+/* «afterany:12:13», or NULL if there is nothing to wait for. */
 static char *dependency_on(const json_t *jobs, size_t first) {
     char *text = NULL;
     size_t bytes = 0, i;
@@ -269,7 +269,7 @@ static char *dependency_on(const json_t *jobs, size_t first) {
     return NULL;
 }
 
-/* Submits a script, to begin when the jobs from `first` on have ended. */
+/* Submits a script that starts when the jobs from `first` on have ended. */
 static pbd_status submit(const char *script, const pbd_submission *s, const json_t *jobs, size_t first, char job[32]) {
     command c = {{"sbatch", "--parsable"}, 2};
     char *args PBD_CLEANUP(pbd_free_memory) = NULL;
@@ -280,7 +280,7 @@ static pbd_status submit(const char *script, const pbd_submission *s, const json
     return call_sbatch(&c, job);
 }
 
-/* The most tasks in one array: indices are below MaxArraySize. */
+/* The largest number of tasks in one array: indices are below MaxArraySize. */
 static size_t largest_array(void) {
     const char *const words[] = {"scontrol", "show", "config", NULL};
     unsigned long size = 0;
@@ -292,7 +292,7 @@ static size_t largest_array(void) {
     return size > 0 ? size : USUAL_ARRAY;
 }
 
-/* One part of the array. A throttle holds for a part, so with one the parts run one after another. */
+/* One part of the array. A throttle applies to each part, so with a throttle the parts run one after another. */
 static pbd_status submit_part(const pbd_manifest *m, const pbd_submission *s, const char *program, const size_t *shard,
                               size_t tasks, json_t *jobs) {
     char *text = NULL, job[32];

@@ -17,7 +17,7 @@
 #include "harness/machine/environment.h"
 #include "harness/store/rows.h"
 
-enum { FORMAT = 1 }; /* of the file */
+enum { FORMAT = 1 }; /* version of the file format */
 
 static const char file_name[] = "manifest.jsonl";
 
@@ -71,7 +71,7 @@ static bool is_one_cell(const pbd_plan_item *a, const pbd_plan_item *b) {
     return a->seed == b->seed && strcmp(a->cell_id, b->cell_id) == 0;
 }
 
-/* Appends `key=value` for each parameter; one that case and method share has one value, and is written once. */
+/* Appends `key=value` for each parameter; a parameter that case and method share is written once. */
 static bool append_values(json_t *set, const pbd_values *values, const pbd_values *but) {
     for (size_t i = 0; i < values->count; i++) {
         const char *name = values->item[i].param->name;
@@ -104,7 +104,7 @@ static pbd_status write_line(FILE *out, json_t *object) {
     return fine ? pbd_ok() : pbd_no_memory();
 }
 
-/* The cells of sorted items, each with all its repeats. */
+/* The cells of the sorted items, each with all of its repeats. */
 static pbd_status write_cells(FILE *out, const pbd_plan_item *const *sorted, size_t count) {
     for (size_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && is_one_cell(sorted[i], sorted[next]);) next++;
@@ -140,7 +140,7 @@ static json_t *header_json(const pbd_plan_item *const *sorted, size_t count, con
                      plugins_json());
 }
 
-/* The last line has the hash of all others. */
+/* The last line holds the hash of all others. */
 static pbd_status seal(char **text, size_t *bytes) {
     char hash[33], *sealed = NULL;
     hash_text(*text, *bytes, hash);
@@ -162,7 +162,7 @@ static pbd_status write_plan(FILE *out, const pbd_plan *plan, const char *name, 
     return write_cells(out, sorted, plan->count);
 }
 
-/* Ends the memory stream of *text, and seals it. */
+/* Closes the memory stream of *text and appends the hash. */
 static pbd_status close_and_seal(FILE *out, pbd_status written, char **text, size_t *bytes) {
     if (fclose(out) != 0) return pbd_no_memory();
     PBD_TRY(written);
@@ -171,7 +171,7 @@ static pbd_status close_and_seal(FILE *out, pbd_status written, char **text, siz
 
 /* ---- The folder -------------------------------------------------------------------------------------------------- */
 
-/* With those above it. */
+/* Creates its parents too. */
 static pbd_status make_folder(const char *path) {
     char above[PATH_MAX];
     for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -182,7 +182,7 @@ static pbd_status make_folder(const char *path) {
     return pbd_error(PBD_BAD_INPUT, "the folder '%.140s' cannot be made: %s", path, strerror(errno));
 }
 
-/* Whether a plan there is no longer only a plan. */
+/* Whether something of the plan was submitted or made. */
 static bool has_begun(const char *folder) {
     if (access(pbd_sweep_file(folder, "submitted.json").text, F_OK) == 0) return true;
     bool found = false;
@@ -192,7 +192,7 @@ static bool has_begun(const char *folder) {
     return found;
 }
 
-/* NULL: cannot be read. */
+/* NULL if it cannot be read. */
 static char *read_text(const char *path, size_t *bytes) {
     FILE *file PBD_CLEANUP(pbd_close_file) = fopen(path, "rb");
     struct stat about;
@@ -225,7 +225,7 @@ static pbd_status keep(const char *folder, const char *text, size_t bytes) {
     return pbd_write_whole(path.text, text, bytes);
 }
 
-/* In double quotes in lines of job scripts that sbatch reads by rules of its own. */
+/* They stand in double quotes in lines of job scripts that sbatch parses by its own rules. */
 static pbd_status check_script_word(const char *what, const char *word) {
     for (const char *c = word; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f || *c == '"' || *c == '\\')
@@ -281,7 +281,7 @@ static pbd_status changed(const pbd_manifest *m, const char *how) {
                      m->folder, how);
 }
 
-/* Finds where each line begins; `start` gets cells + 1 places behind the header's. */
+/* Finds the offset of each line; `start` receives cells + 1 offsets, without that of the header. */
 static pbd_status find_lines(pbd_manifest *m, size_t bytes) {
     size_t lines = 0, used = 0;
     for (size_t i = 0; i < bytes; i++) lines += m->text[i] == '\n';

@@ -17,8 +17,8 @@
 #include "harness/sweep/shard_run.h"
 
 enum {
-    WANTED_SECONDS = 600, /* of a shard: long beside what a scheduler takes to start it, short to lose */
-    BLIND_CELLS = 25,     /* of a shard, when nothing is known of times */
+    WANTED_SECONDS = 600, /* of a shard: long compared with the start of a job, and not much to lose */
+    BLIND_CELLS = 25,     /* of a shard, if no times are known */
     SHOWN = 12            /* ranges of missing shards */
 };
 
@@ -50,7 +50,7 @@ static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
 
-/* Tasks of the last submission as squeue knows them: for people; nothing rests on it. */
+/* Tasks of the last submission according to squeue. Only printed: no decision depends on it. */
 typedef struct queue {
     bool is_known;
     size_t running, waiting;
@@ -65,7 +65,7 @@ static queue count_tasks(char *lines) {
     return q;
 }
 
-/* squeue refuses a job that it has forgotten, unless it is one of several: then nothing is left of it. */
+/* squeue reports an error for a job that it no longer knows, unless it is one of several: then it prints nothing. */
 static queue ask_queue(const json_t *last) {
     char jobs[400] = "--jobs=";
     size_t i, used = strlen(jobs);
@@ -153,7 +153,7 @@ static double seconds_each(const pbd_figure_file *file, const pbd_plan *plan, co
     return status.code == PBD_OK && forecast.runs.missing > 0 ? forecast.seconds / (double)forecast.runs.missing : NAN;
 }
 
-/* As many cells as fill the wanted time. */
+/* The number of cells that take about WANTED_SECONDS. */
 static size_t choose_length(double seconds, const pbd_plan *plan) {
     if (!(seconds > 0)) return BLIND_CELLS;
     const double cells = WANTED_SECONDS / seconds;
@@ -161,7 +161,7 @@ static size_t choose_length(double seconds, const pbd_plan *plan) {
     return cells > (double)plan->count ? plan->count : (size_t)cells;
 }
 
-/* The machine that plans is seldom the one that runs. */
+/* Planning and running usually happen on different machines. */
 static void warn_of_threads(const pbd_figure_file *file, const pbd_plan *plan) {
     for (unsigned i = 0; i < file->runs_count; i++) {
         if (file->runs[i].threads > 0) continue;
@@ -195,7 +195,7 @@ pbd_status pbd_parts_plan(const pbd_parts *parts, int *exit_code) {
     PBD_TRY(pbd_figure_plan(file, false, 0, &plan));
     PBD_TRY(freeze(parts, file, &plan));
     PBD_TRY(pbd_parts_status(parts, exit_code));
-    *exit_code = PBD_EXIT_OK; /* that shards are missing is no failure of `plan` */
+    *exit_code = PBD_EXIT_OK; /* missing shards are no failure of `plan` */
     return pbd_ok();
 }
 
@@ -211,7 +211,7 @@ static pbd_status start(const pbd_manifest *m, const pbd_parts *parts, const pbd
     return status;
 }
 
-/* With nothing missing there may still be something to merge. */
+/* Even if no shard is missing, there may be shards to merge. */
 static pbd_status start_missing(const pbd_manifest *m, const pbd_parts *parts, const pbd_submission *submission,
                                 int *exit_code) {
     pbd_shards shards PBD_CLEANUP(pbd_shards_free) = {0};
@@ -271,7 +271,7 @@ pbd_status pbd_parts_resume(const pbd_parts *parts, int *exit_code) {
     json_auto_t *last = pbd_submitted(m);
     pbd_submission s = parts->submission;
     const pbd_status status = go_on(m, parts, &s, last, exit_code);
-    if (parts->submission.args.count == 0) pbd_texts_free(&s.args); /* recalled */
+    if (parts->submission.args.count == 0) pbd_texts_free(&s.args); /* they came from the last submission */
     return status;
 }
 
@@ -371,7 +371,7 @@ static pbd_status merge_into(const pbd_manifest *m, const pbd_parts *parts, pbd_
 pbd_status pbd_parts_merge(const pbd_parts *parts, int *exit_code) {
     pbd_manifest *m PBD_CLEANUP(pbd_manifest_release) = NULL;
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
-    /* Records are allocated and freed for each of a hundred thousand runs: malloc is to keep their memory. */
+    /* Records are allocated and freed for each of a hundred thousand runs: lets malloc keep that memory. */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_TOP_PAD, 16 << 20);
     PBD_TRY(pbd_manifest_open(parts->dir, &m));

@@ -9,10 +9,10 @@
 typedef struct pbd_parts {
     const char *path; /* the file to plan */
     const char *dir;  /* the sweep's folder */
-    const char *db;   /* --db, made whole */
+    const char *db;   /* --db, as an absolute path */
     bool db_given;
     long long shard;       /* to run */
-    long long shard_cells; /* 0: as it is, or as the times of stored runs say */
+    long long shard_cells; /* 0: unchanged, or chosen by the times of stored runs */
     pbd_submission submission;
     pbd_report_style style;
     int argc; /* the command line, for what is stored */

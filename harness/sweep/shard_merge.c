@@ -28,8 +28,8 @@ static pbd_status set_aside(merging *m, const pbd_shard *shard, const char *why)
 
 /* ---- One shard --------------------------------------------------------------------------------------------------- */
 
-/* Looks through the whole of a shard that could not be merged: PBD_BAD_INPUT with what is wrong with it. PBD_OK: it is
- * sound, and the fault lies elsewhere. */
+/* Checks every run of a shard that could not be merged. PBD_BAD_INPUT says what is wrong with it; PBD_OK: the shard is
+ * intact, and the cause is elsewhere. */
 static pbd_status examine(const char *path) {
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     char *says PBD_CLEANUP(pbd_free_memory) = NULL;
@@ -43,7 +43,7 @@ static pbd_status examine(const char *path) {
     return problems == 0 ? pbd_ok() : pbd_error(PBD_BAD_INPUT, "%.*s", (int)strcspn(says, "\n"), says);
 }
 
-/* Notes what a merged shard brought. */
+/* Counts the runs that a merged shard added. */
 static void count_merged(merging *m, const pbd_shard *shard, size_t added, size_t known) {
     m->out->shards++;
     m->out->is_merged[shard->mark.number] = true;
@@ -88,7 +88,7 @@ static bool is_in_store(const merging *m, const pbd_shard *shard) {
            pbd_store_resolve(m->into, run_id, full).code == PBD_OK;
 }
 
-/* Puts the one that was merged before in front: a late twin must not be added to it. */
+/* Puts the file that was merged before in front, so that a duplicate made later is not merged as well. */
 static void prefer_merged(const merging *m, const pbd_shard **twin, size_t count) {
     for (size_t i = 0; count > 1 && i < count; i++)
         if (is_in_store(m, twin[i])) {
@@ -121,11 +121,11 @@ static int by_number_then_name(const void *left, const void *right) {
 
 /* ---- Several at once --------------------------------------------------------------------------------------------- */
 
-/* Bytes of shards that are written in one transaction: about what the cache holds, so that a page that several touch is
- * written once. */
+/* Bytes of shards in one transaction: about the size of the cache, so that a page that several shards change is written
+ * once. */
 #define TOGETHER ((off_t)512 << 20)
 
-/* Those of one number, the one to be merged first, and what it brought. */
+/* The files of one shard number, with the one to be merged first, and the runs that it added. */
 typedef struct twins {
     const pbd_shard **twin;
     size_t count, added, known;
@@ -145,8 +145,8 @@ static pbd_status merge_firsts(merging *m, twins *group, size_t groups, size_t *
 
 static pbd_status take_group(merging *m, twins *group, size_t groups);
 
-/* A transaction that failed left nothing: what came before the one at fault once more, that one alone, which tells what
- * is wrong with it, and the rest. */
+/* A failed transaction leaves nothing. So the shards before the faulty one are merged again, then the faulty one alone,
+ * which says what is wrong with it, then the rest. */
 static pbd_status take_apart(merging *m, twins *group, size_t groups, size_t fault) {
     PBD_TRY(take_group(m, group, fault));
     PBD_TRY(take_one_of(m, group[fault].twin, group[fault].count));
@@ -158,7 +158,7 @@ static pbd_status take_group(merging *m, twins *group, size_t groups) {
     if (groups == 0) return pbd_ok();
     PBD_TRY(pbd_store_start(m->into, "merging"));
     const pbd_status status = pbd_store_end(m->into, merge_firsts(m, group, groups, &done), "merging");
-    if (status.code != PBD_OK && done == groups) return status; /* at the end, and no shard's fault */
+    if (status.code != PBD_OK && done == groups) return status; /* all were merged: the error is not in a shard */
     if (status.code != PBD_OK) return take_apart(m, group, groups, done);
     for (size_t i = 0; i < groups; i++) {
         count_merged(m, group[i].twin[0], group[i].added, group[i].known);
@@ -206,9 +206,9 @@ static pbd_status merge_shards(merging *m, const pbd_shards *shards) {
     return merge_sorted(m, good, count);
 }
 
-/* Runs come in the order of their hashes, and so touch pages all over a large store: let each be written back once in
- * 80 MiB of journal, not once a shard. Foreign keys hold by themselves here: a run's record is checked to name the rows
- * that come with it, and they are written before it. */
+/* Runs come in the order of their hashes and so change pages all over a large store: each page is to be written back
+ * once in 80 MiB of journal, not once a shard. Foreign keys need no check here: the record of a run is checked to name
+ * the rows that come with it, and these are written first. */
 static const char hurry[] =
     "PRAGMA wal_autocheckpoint = 20000; PRAGMA cache_size = -524288; PRAGMA foreign_keys = OFF; PRAGMA temp_store = "
     "MEMORY";

@@ -10,7 +10,7 @@
 #include "harness/store/rows.h"
 #include "harness/sweep/shards.h"
 
-/* A folder of this task's own on the machine's own disk. */
+/* A temporary folder for this task on a local disk. */
 static pbd_status make_scratch(char folder[PATH_MAX]) {
     const char *given = getenv("TMPDIR");
     snprintf(folder, PATH_MAX, "%s/pbdbench-shard-XXXXXX", given && *given ? given : "/tmp");
@@ -24,8 +24,8 @@ static void remove_scratch(const char *folder) {
     rmdir(folder);
 }
 
-/* With a rollback journal: when the store is closed, it is one file and nothing else. What the disk has of it matters
- * when it is published, and is forced there then; of a machine that fails before, nothing is wanted. */
+/* With a rollback journal a closed store is a single file. It is synchronised to the disk when it is published; before
+ * that nothing needs to survive a crash of the machine. */
 static pbd_status make_runs(const pbd_manifest *m, size_t number, double pause, pbd_making *making, int argc,
                             char *const *argv) {
     pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};

@@ -13,7 +13,7 @@
 
 #include "harness/store/rows.h"
 
-#define NUMBER "%06zu" /* what the name of a shard begins with */
+#define NUMBER "%06zu" /* the beginning of a shard's name */
 
 static pbd_sweep_path shard_path(const pbd_manifest *m, const char *name) {
     return pbd_sweep_file(pbd_sweep_file(m->folder, "shards").text, name);
@@ -98,7 +98,7 @@ static bool copy_bytes(int in, int out) {
     }
 }
 
-/* The whole of `from`, forced to the disk; it is never written again. */
+/* Copies `from` and synchronises the copy to the disk; it is never written again. */
 static bool copy_file(const char *from, const char *to) {
     const int in = open(from, O_RDONLY | O_CLOEXEC);
     const int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444) : -1;
@@ -106,19 +106,19 @@ static bool copy_file(const char *from, const char *to) {
     const int why = errno;
     if (in >= 0) close(in);
     errno = why;
-    if (out >= 0 && close(out) != 0) fine = false; /* some file systems tell of a full disk only now */
+    if (out >= 0 && close(out) != 0) fine = false; /* some file systems report a full disk only here */
     return fine;
 }
 
-/* A new name in the folder lasts when the folder itself is on the disk. */
+/* A new name is durable once the folder itself is synchronised. */
 static void sync_folder(const char *path) {
     const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return;
-    fsync(folder); /* where that is not to be had, nothing better is */
+    fsync(folder); /* some file systems cannot do this; there is no alternative */
     close(folder);
 }
 
-/* Some file systems have no hard links; since the name is new, a rename does as well there. */
+/* Some file systems have no hard links; a rename works there too, since the name is new. */
 static bool give_name(const char *hidden, const char *name) {
     if (link(hidden, name) == 0) {
         unlink(hidden);
@@ -150,7 +150,7 @@ pbd_status pbd_shard_set_aside(const pbd_manifest *m, const char *name) {
     if ((mkdir(aside.text, 0777) == 0 || errno == EEXIST) &&
         rename(shard_path(m, name).text, pbd_sweep_file(aside.text, name).text) == 0)
         return pbd_ok();
-    if (errno == ENOENT) return pbd_ok(); /* another merge was there first */
+    if (errno == ENOENT) return pbd_ok(); /* another merge has already moved it */
     return pbd_error(PBD_BAD_INPUT, "'%.140s' cannot be moved to '%.140s': %s", name, aside.text, strerror(errno));
 }
 
@@ -158,7 +158,7 @@ pbd_status pbd_shard_set_aside(const pbd_manifest *m, const char *name) {
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
-/* Of the store's sentence on a file that cannot be opened: the advice applies to --db only. */
+/* Removes from the store's message about a file that cannot be opened the advice that applies to --db only. */
 static void drop_advice(pbd_status *status) {
     static const char *const advice[] = {": choose another", ": keep a copy", ": use the pbdbench", ": run something"};
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {

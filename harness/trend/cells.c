@@ -16,9 +16,9 @@ static bool has_settings(const char *params, const pbd_trend_selection *s) {
     return true;
 }
 
-/* With no limit, cells come from their own table; else from the newest runs, by their index alone: fifty cells are
- * found without reading a store of a million runs. Only where a parameter was renamed are the other cells of the case
- * and method read too. */
+/* Without a limit, cells come from their own table; with a limit, from the index of the newest runs alone, so that
+ * fifty cells are found without reading a store of a million runs. The other cells of the case and method are read too
+ * only if a parameter was renamed. */
 #define CELL_TODAY "case_name, method, params_today(case_name, method, params) AS today, backend, precision, threads"
 #define IS_WANTED "(?1 IS NULL OR case_name = ?1) AND (?2 IS NULL OR method = ?2)"
 static const char all_cells[] =
@@ -77,7 +77,7 @@ static pbd_status label_cells(pbd_arena *owned, pbd_trend_cell *cell, size_t cel
     return pbd_arena_check(owned);
 }
 
-/* Where no recent run is of the case or method, all cells are searched. */
+/* If no recent run is of the case or method, all cells are searched. */
 pbd_status pbd_trend_cells_load(pbd_store *store, const pbd_trend_selection *selection, pbd_arena *owned,
                                 pbd_trend_cell **cell, size_t *cells) {
     *cell = NULL;

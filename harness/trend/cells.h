@@ -1,5 +1,5 @@
-/* Stored cells for histories and work-precision diagrams. Cells that differ only in the names that their parameters had
- * are one. */
+/* Stored cells for histories and work-precision diagrams. Cells that differ only in former names of parameters are
+ * treated as one. */
 #ifndef PBD_TREND_CELLS_H
 #define PBD_TREND_CELLS_H
 
@@ -9,16 +9,16 @@
 #include "harness/store/store.h"
 
 typedef struct pbd_trend_cell {
-    pbd_stored_cell cell; /* parameters have today's names */
-    char *cell_ids;       /* JSON array: the cell under each of the names that its parameters had */
-    char *label;          /* «nu=0.3 solver=jacobi»: what differs from the other cells of its case and method */
+    pbd_stored_cell cell; /* with the present names of parameters */
+    char *cell_ids;       /* JSON array: the id of the cell under each former name of its parameters */
+    char *label; /* «nu=0.3 solver=jacobi»: the parameters that differ among the cells of its case and method */
 } pbd_trend_cell;
 
 typedef struct pbd_trend_selection {
     const char *case_name, *method; /* NULL: any */
     const pbd_setting *setting;     /* only cells with these values */
     size_t settings;
-    size_t most; /* only the most recently run, where no settings are given; 0: all */
+    size_t most; /* limit, most recently run first, if no settings are given; 0: none */
 } pbd_trend_selection;
 
 /* The cells, in the order of case, method and parameters; `owned` owns them. */

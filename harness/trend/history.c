@@ -11,8 +11,8 @@
 
 /* ---- One cell's rows --------------------------------------------------------------------------------------------- */
 
-/* A row for each build, machine, metric and preset, in the order of the builds' first runs. A debug build between two
- * others is no step: presets have separate histories. */
+/* One row for each build, machine, metric and preset, in the order of the first runs of the builds. Presets have
+ * separate histories, so that a debug build between two others does not appear as a step. */
 static const char cell_rows[] =
     "SELECT env_id, name, preset, fingerprint, cpu, unit, direction, source, git_sha, dirty, min(started_at) AS first,"
     " median(value), count(*) FROM ("
@@ -89,7 +89,7 @@ static pbd_status read_cell(pbd_store *store, sqlite3_stmt *row, const pbd_trend
 
 /* ---- Finishing --------------------------------------------------------------------------------------------------- */
 
-/* An error at the edge of what the precision can tell is no error: its changes say nothing. */
+/* An error close to the rounding of the precision is not judged: its changes are noise. */
 static bool is_rounding(const pbd_history *h, const pbd_step *step) {
     const double epsilon = strcmp(h->cell->precision, "f32") == 0 ? FLT_EPSILON : DBL_EPSILON;
     return pbd_is_error(h->kind) && strcmp(h->unit, "1") == 0 &&
@@ -120,7 +120,7 @@ static pbd_status find_steps(const pbd_history_query *query, pbd_history *h) {
 
 /* ---- Nothing found ----------------------------------------------------------------------------------------------- */
 
-/* Fine when one of what `text` selects begins with the word's `digits`; else the sentence with the nearest of them. */
+/* PBD_OK if a value that `text` selects begins with `digits`; else an error that names the nearest value. */
 static pbd_status check_word(pbd_store *store, const char *text, const char *kind, const char *word, size_t digits,
                              const char *hint) {
     enum { MOST = 500 };
@@ -151,7 +151,7 @@ static pbd_status check_machine(pbd_store *store, const char *machine) {
                       "pbdbench history --json");
 }
 
-/* Names of the newest runs: a store of a million is not read through to find a slip. */
+/* Names of the newest runs only: a misspelt name must not cost reading a store of a million runs. */
 static pbd_status check_metric(pbd_store *store, const char *metric) {
     return check_word(store,
                       "SELECT DISTINCT name FROM metric WHERE run_id IN (SELECT run_id FROM run INDEXED BY run_by_start"

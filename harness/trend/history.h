@@ -1,5 +1,5 @@
 /* How numbers changed from build to build: one history per cell, metric, machine and build preset, with the steps in
- * it. Parameters have today's names, whichever a run was stored with. */
+ * it. Parameters have their present names, whatever a run was stored with. */
 #ifndef PBD_HISTORY_H
 #define PBD_HISTORY_H
 
@@ -8,7 +8,7 @@
 #include "harness/trend/cells.h"
 #include "harness/trend/steps.h"
 
-/* A build on one machine: equal sources are one build, whatever the commit says. */
+/* A build on one machine. Builds of equal sources are one build, whatever their commits. */
 typedef struct pbd_history_point {
     char git_sha[41], source[33], started_at[32]; /* started_at: of its first run */
     bool dirty;
@@ -22,37 +22,37 @@ typedef struct pbd_history {
     char machine[33];              /* its fingerprint */
     char *env_id, *cpu, *preset, *metric, *unit;
     pbd_kind kind;            /* PBD_STATE, too, for counts */
-    pbd_history_point *point; /* by their first run; the newest PBD_LONGEST_HISTORY */
+    pbd_history_point *point; /* ordered by their first runs; the newest PBD_LONGEST_HISTORY */
     size_t points;
     pbd_steps steps;
 } pbd_history;
 
 typedef struct pbd_histories {
-    pbd_arena owned; /* all that pointers below point to, but steps */
+    pbd_arena owned; /* everything that the pointers below point to, except steps */
     pbd_history *item;
     size_t count;
     size_t cells;  /* read */
-    bool narrowed; /* there are more cells: only the most recently run were read */
+    bool narrowed; /* there are more cells; only those run most recently were read */
 } pbd_histories;
 
 typedef struct pbd_history_query {
     const char *case_name, *method, *metric; /* NULL: any; metric: errors and the time of a solve */
     const pbd_setting *setting;              /* only cells with these values */
     size_t settings;
-    const char *machine; /* first digits of its fingerprint, 4 at least; NULL: any */
-    size_t most_cells;   /* the most recently run; 0: all */
+    const char *machine; /* first digits of its fingerprint, at least 4; NULL: any */
+    size_t most_cells;   /* limit, most recently run first; 0: none */
     uint64_t seed;       /* of the permutation tests */
 } pbd_history_query;
 
 /* Histories of runs that ended `ok`, in the order of cell, machine and metric; times are metrics solve_cpu and
  * solve_wall of `run --time`, else the phase `solve` under the same names. Errors that methods predict for themselves
- * are left out unless named. A step of an error (unit 1) is none where both levels are below 100 units of rounding of
- * the cell's precision. PBD_BAD_INPUT when nothing fits, with the nearest metric or machine. Free with
+ * are left out unless named. A change of an error (unit 1) is no step if both levels are below 100 units of rounding
+ * of the cell's precision. PBD_BAD_INPUT if nothing matches; it names the nearest metric or machine. Free with
  * pbd_histories_free (safe on a zeroed one). */
 pbd_status pbd_histories_load(pbd_store *store, const pbd_history_query *query, pbd_histories *out);
 void pbd_histories_free(pbd_histories *histories);
 
-/* Worse, by the metric's kind; of an error by its size, whatever its sign; false for a state. */
+/* Whether the step is worse, by the metric's kind; an error is judged by its absolute value; false for a state. */
 bool pbd_step_is_worse(const pbd_history *history, const pbd_step *step);
 
 /* «error», «time» and so on. As text: with steps first; `points` lists every point. */

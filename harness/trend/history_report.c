@@ -119,7 +119,7 @@ void pbd_histories_json(const pbd_histories *all, FILE *out) {
 
 /* ---- A chart ----------------------------------------------------------------------------------------------------- */
 
-/* Rows: number, value, level, commit where a step is. */
+/* Rows: number, value, level, and the commit if there is a step. */
 static pbd_status write_rows(const pbd_history *h, const char *path) {
     FILE *out = fopen(path, "w");
     if (!out) return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be written", path);

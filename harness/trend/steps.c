@@ -35,10 +35,10 @@ static size_t place_of(const growing *g, double x) {
 static double grow(growing *g, double x) {
     const size_t m = g->count, half = m / 2, place = place_of(g, x);
     const double *s = g->sorted;
-    if (m % 2 == 0) { /* the halves keep their sizes: what drops out of one becomes the middle */
+    if (m % 2 == 0) { /* the halves keep their sizes; the value that drops out becomes the median */
         if (m > 0 && place < half) g->low += x - s[half - 1];
         if (m > 0 && place > half) g->high += x - s[half];
-    } else { /* the middle joins one half, x the other */
+    } else { /* the median joins one half, x the other */
         const double middle = s[half];
         g->low += place <= half ? x : middle;
         g->high += place <= half ? middle : x;
@@ -55,10 +55,10 @@ static double median_of(const growing *g) { return 0.5 * (g->sorted[(g->count - 
 
 typedef struct potts {
     const double *x;
-    size_t n, levels;                       /* levels: the most that are tried */
-    double *cost;                           /* n x n: of one level over [i, j], j >= i */
-    double (*best)[PBD_LONGEST_HISTORY];    /* levels x n: of k + 1 levels over [0, j] */
-    uint16_t (*begin)[PBD_LONGEST_HISTORY]; /* where the last of them begins */
+    size_t n, levels;                       /* levels: the largest number tried */
+    double *cost;                           /* n x n: cost of one level over [i, j], j >= i */
+    double (*best)[PBD_LONGEST_HISTORY];    /* levels x n: least cost of k + 1 levels over [0, j] */
+    uint16_t (*begin)[PBD_LONGEST_HISTORY]; /* where the last of these levels begins */
     double *scratch;                        /* n */
 } potts;
 
@@ -87,7 +87,7 @@ static double typical_size(const double *x, size_t n, double *scratch) {
     return median_of(&g);
 }
 
-/* How many levels BIC wants. */
+/* The number of levels with the least BIC. */
 static size_t choose_levels(const potts *p, double floor) {
     size_t chosen = 1;
     double lowest = INFINITY;
@@ -101,7 +101,7 @@ static size_t choose_levels(const potts *p, double floor) {
 
 /* ---- Confirmation ------------------------------------------------------------------------------------------------ */
 
-/* By how much the best split into two levels lowers the absolute deviations of x[0..n). */
+/* The largest reduction of the absolute deviations of x[0..n) by a split into two levels. */
 static double best_gain(const double *x, size_t n, double *scratch, double *forward) {
     growing left = {.sorted = scratch}, right = {.sorted = scratch};
     double best = INFINITY;
@@ -119,8 +119,8 @@ static void shuffle(double *x, size_t n, pbd_random *random) {
     }
 }
 
-/* The share of shuffles of both levels' points that split as well as they do: the search for the best place is in it.
- */
+/* The share of shuffles of the points of both levels that split at least as well. Each shuffle searches for its best
+ * place too. */
 static double permutation_p(const double *x, size_t n, pbd_random *random, double *scratch) {
     double *shuffled = scratch + n, *forward = scratch + 2 * n;
     const double gain = best_gain(x, n, scratch, forward);
@@ -141,7 +141,7 @@ static double deviation(const double *x, size_t n, double *scratch, double *medi
     return sum;
 }
 
-/* Fills in a step between the levels [from, at) and [at, to). */
+/* Fills in the step between the levels [from, at) and [at, to). */
 static void judge_step(const double *x, size_t from, size_t at, size_t to, double floor, pbd_random *random,
                        double *scratch, pbd_step *out) {
     const double left = deviation(x + from, at - from, scratch, &out->before);

@@ -1,4 +1,6 @@
-/* Steps in a series: where its level changed permanently. `history` uses it to find regressions and improvements. */
+/* Finds steps in a series: points where its level changes permanently. `history` uses it for regressions and
+ * improvements.
+ */
 #ifndef PBD_STEPS_H
 #define PBD_STEPS_H
 
@@ -7,7 +9,7 @@
 typedef struct pbd_step {
     size_t at;            /* the first point of the new level */
     double before, after; /* medians of the levels on both sides */
-    double p;             /* of the permutation test on the two levels; 0 where neither has any noise */
+    double p;             /* of the permutation test on the two levels; 0 if neither has noise */
 } pbd_step;
 
 typedef struct pbd_steps {
@@ -23,11 +25,11 @@ enum { PBD_LONGEST_HISTORY = 2000 }; /* points; the caller takes the newest */
  *
  *     2 n log(b) + 2 k log(n),   b = mean absolute deviation with k levels,
  *
- * which counts k levels, k - 1 places and one scale. Deviations below 1e-9 of the median size count as that: below it
- * nothing is noise. BIC alone sees steps in one stationary series of ten or so; each step is therefore confirmed by a
- * permutation test on its two levels (499 shuffles, seeded) and dropped above p = 0.01, the weakest first. A drift is
- * reported as several steps. n in [0, PBD_LONGEST_HISTORY] and all x finite, else PBD_BAD_INPUT. Free with
- * pbd_steps_free.
+ * which counts k levels, k - 1 places and one scale. Deviations below 1e-9 of the median absolute value count as 1e-9
+ * of it: smaller ones are not noise. BIC alone finds steps in about one of ten stationary series; each step is
+ * therefore confirmed by a permutation test on its two levels (499 shuffles, seeded) and dropped above p = 0.01, the
+ * weakest first. A drift is reported as several steps. n in [0, PBD_LONGEST_HISTORY] and all x finite, else
+ * PBD_BAD_INPUT. Free with pbd_steps_free.
  *
  * (Potts functional: Winkler and Liebscher 2002; exact solution by dynamic programming: Auger and Lawrence 1989.) */
 pbd_status pbd_find_steps(const double *x, size_t n, uint64_t seed, pbd_steps *out);

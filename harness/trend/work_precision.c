@@ -1,4 +1,4 @@
-/* Gathering the points of a work-precision diagram. */
+/* Collects the points of a work-precision diagram. */
 #include "harness/trend/work_precision.h"
 
 #include <jansson.h>
@@ -14,9 +14,9 @@
 
 typedef struct gathering {
     pbd_store *store;
-    pbd_work *work;    /* point[i] is of cell i until points are made */
-    json_t *index;     /* of a cell by its id; a cell has an id for each of the names that its parameters had */
-    char (*build)[33]; /* of each cell, the newest; "" before its first run */
+    pbd_work *work;    /* point[i] belongs to cell i until unused ones are removed */
+    json_t *index;     /* index of a cell by its id; a cell has one id for each former name of its parameters */
+    char (*build)[33]; /* of each cell: its newest build; "" before its first run is read */
     bool *closed;      /* of each cell: a run of an older build was reached */
     size_t open;       /* cells that are not closed */
     json_t *taken;     /* [[cell, run_id], ...]: runs that ended ok */
@@ -39,7 +39,7 @@ static const char facts[] =
     " JOIN env USING (env_id) WHERE run_id = ?1 AND instr(build.flags, '-fsanitize') = 0"
     " AND ?2 IN ('', fingerprint)";
 
-/* A run, from the newest on: taken until its cell has a run of another build. */
+/* Visits a run, newest first: runs of a cell are taken until one is of another build. */
 static pbd_status take_run(gathering *g, size_t i, sqlite3_stmt *row, const char *run_id) {
     pbd_work *w = g->work;
     pbd_work_point *p = &w->point[i];
@@ -70,8 +70,8 @@ static pbd_status take_run(gathering *g, size_t i, sqlite3_stmt *row, const char
     return pbd_arena_check(&w->owned);
 }
 
-/* The index of starts includes the cell: of other cells' runs nothing more is read, and the walk ends when each cell
- * has reached an older build. */
+/* The index of start times includes the cell, so that runs of other cells are skipped without reading them. The walk
+ * ends when an older build was reached for every cell. */
 static pbd_status walk(gathering *g) {
     sqlite3_stmt *run PBD_CLEANUP(pbd_statement_release) = NULL;
     sqlite3_stmt *fact PBD_CLEANUP(pbd_statement_release) = NULL;
@@ -104,9 +104,10 @@ static pbd_status find_runs(gathering *g) {
 
 /* ---- Their numbers ----------------------------------------------------------------------------------------------- */
 
-/* Of each cell that has a successful run, medians over the runs taken (?1), and the size of the error: ?2, its distance
- * from ?3 where there is one, or the one that most cells have, and of those the first that the case measures. A run
- * reports what its kernels did (kernel_launches) after the errors of the method and before those of the case. */
+/* For each cell with a successful run: medians over the runs taken (?1) and the absolute error. The error is the metric
+ * ?2 (its distance from ?3, if given), or else the error that most cells have, and among those the first that the case
+ * measures. A run records its kernel counts (kernel_launches) after the errors of the method and before those of the
+ * case. */
 static const char medians[] =
     "WITH taken AS MATERIALIZED (SELECT value ->> 0 AS cell, value ->> 1 AS run_id FROM json_each(?1)),"
     " number AS (SELECT cell, m.name, m.unit, abs(coalesce(m.value, m.count)"
@@ -212,7 +213,7 @@ static char *series_of(pbd_arena *owner, const pbd_stored_cell *cell, bool threa
                           cell->precision, cell->backend, count);
 }
 
-/* Series and what else differs, without the solver, which the series names. */
+/* The series and the other parameters that differ, without the solver, which the series names. */
 static char *label_of(pbd_arena *owner, const char *series, const char *differs) {
     char *label = pbd_new_format(owner, "%s %s", series, differs);
     char *solver = label ? strstr(label + strlen(series), " solver=") : NULL;
@@ -225,7 +226,7 @@ static char *label_of(pbd_arena *owner, const char *series, const char *differs)
     return label;
 }
 
-/* Why a point cannot stand on two logarithmic axes; NULL: it can. */
+/* Why a point cannot be drawn on two logarithmic axes; NULL if it can. */
 static char *reason_of(pbd_work *w, const pbd_work_point *p) {
     const double cost = pbd_work_cost(w, p);
     if (p->ok == 0) return p->reason;
@@ -249,7 +250,8 @@ static int by_cost(const void *left, const void *right, void *work) {
     return strcmp(a->label, b->label);
 }
 
-/* Of the cells that were run; the drawn ones by cost, and of those the front: each more exact than all cheaper ones. */
+/* Makes the points of the cells that were run: drawn ones first, sorted by cost, with the front marked (each point of
+ * it is more accurate than all cheaper ones). */
 static pbd_status make_points(pbd_work *w, const pbd_trend_cell *cell) {
     bool threads = false;
     double best = INFINITY;
@@ -293,7 +295,7 @@ typedef struct several {
     json_t *params; /* of each point */
 } several;
 
-/* Whether the points i and k are of one problem. */
+/* Whether the points i and k belong to one problem. */
 static bool are_alike(const several *s, size_t i, size_t k) {
     const json_t *a = json_array_get(s->params, i), *b = json_array_get(s->params, k);
     for (const pbd_param *p = s->c->params; p && p->name; p++) {
@@ -343,7 +345,8 @@ pbd_status pbd_work_one_problem(const pbd_work *w, const pbd_problems *problems,
     json_auto_t *params = json_array();
     several s = {.work = w, .problems = problems, .params = params};
     bool one = true;
-    if (pbd_find_case(w->case_name, &s.c).code != PBD_OK) return pbd_ok(); /* of another program's version */
+    if (pbd_find_case(w->case_name, &s.c).code != PBD_OK)
+        return pbd_ok(); /* stored by another version of the program */
     for (size_t i = 0; i < w->points; i++) json_array_append_new(params, json_loads(w->point[i].cell.params, 0, NULL));
     for (size_t i = 1; i < w->points && one; i++) one = are_alike(&s, 0, i);
     if (one) return pbd_ok();
@@ -361,12 +364,12 @@ pbd_status pbd_work_one_problem(const pbd_work *w, const pbd_problems *problems,
         count, w->case_name, keys);
 }
 
-/* Errors of different problems do not compare: which parameters of the case differ among the points. */
+/* Errors of different problems cannot be compared: lists the parameters of the case that differ among the points. */
 static pbd_status note_problems(pbd_work *w) {
     const pbd_case *c = NULL;
     json_auto_t *params = json_array();
     for (size_t i = 0; i < w->points; i++) json_array_append_new(params, json_loads(w->point[i].cell.params, 0, NULL));
-    if (pbd_find_case(w->case_name, &c).code != PBD_OK) c = NULL; /* of another program's version */
+    if (pbd_find_case(w->case_name, &c).code != PBD_OK) c = NULL; /* stored by another version of the program */
     w->varies = "";
     for (const pbd_param *p = c ? c->params : NULL; p && p->name; p++) {
         if (!varies(params, p->name)) continue;
@@ -376,7 +379,7 @@ static pbd_status note_problems(pbd_work *w) {
     return pbd_ok();
 }
 
-/* Cells of a problem have what it fixes, and what -s says. */
+/* Cells of a problem have the parameters that it fixes, and those of -s. */
 static pbd_status add_fixed(const pbd_work_query *q, pbd_settings *fixed, pbd_arena *a,
                             pbd_trend_selection *selection) {
     if (!q->problem) return pbd_ok();

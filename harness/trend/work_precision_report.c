@@ -9,7 +9,10 @@
 #include "harness/query/run_command.h"
 #include "harness/trend/work_precision.h"
 
-enum { MOST_NAMED = 12, MOST_APART = 20 }; /* lines: of the front in the picture, of what is not drawn as text */
+enum {
+    MOST_NAMED = 12,
+    MOST_APART = 20
+}; /* limits of lines: of the front in the picture, and of points that are not drawn in the text */
 
 static const char *per(const pbd_work *w) { return w->frames ? "frame" : "solve"; }
 static const char *unit_of(const pbd_work *w) { return strcmp(w->unit, "1") == 0 ? "" : w->unit; }
@@ -43,7 +46,7 @@ static void print_apart(const pbd_work *w, FILE *out) {
         fprintf(out, "  and %zu more; --json lists them all\n", w->points - w->drawn - MOST_APART);
 }
 
-/* Cells of which some runs of the newest build succeeded and others did not. */
+/* Cells whose runs of the newest build did not all succeed. */
 static void print_unsteady(const pbd_work *w, FILE *out) {
     for (size_t i = 0; i < w->drawn; i++) {
         const pbd_work_point *p = &w->point[i];
@@ -163,7 +166,7 @@ static bool is_named(size_t k, size_t members) {
     return k * (MOST_NAMED - 1) / (members - 1) != (k - 1) * (MOST_NAMED - 1) / (members - 1);
 }
 
-/* So close in the picture that the numbers beside the two points would overlap. */
+/* Whether two points are so close in the picture that the numbers beside them would overlap. */
 static bool are_close(const pbd_work *w, const pbd_work_point *a, const pbd_work_point *b) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < w->drawn; i++) {
@@ -176,9 +179,8 @@ static bool are_close(const pbd_work *w, const pbd_work_point *a, const pbd_work
            fabs(log(a->error / b->error)) < 0.04 * height;
 }
 
-/* A block for each series, its name first, and the front last, with the number of those that are named, else 0; two
- * empty lines between. Returns the number of series.
- */
+/* Writes one block for each series, its name first, and then one for the front, with the number of each named point and
+ * 0 for the others; two empty lines between blocks. Returns the number of series. */
 static size_t write_blocks(const pbd_work *w, FILE *out) {
     const size_t members = front_members(w);
     size_t series = 0, number = 0;
@@ -195,7 +197,7 @@ static size_t write_blocks(const pbd_work *w, FILE *out) {
         series++;
     }
     fputs("front\terror\tnumber\tabove\n", out);
-    const pbd_work_point *last = NULL; /* the number before */
+    const pbd_work_point *last = NULL; /* the numbered point before */
     bool above = false;
     for (size_t i = 0; i < w->drawn; i++) {
         const pbd_work_point *p = &w->point[i];
@@ -217,7 +219,7 @@ static pbd_status write_data(const pbd_work *w, const char *path, size_t *series
     return pbd_error(PBD_BAD_INPUT, "'%.200s' cannot be written", path);
 }
 
-/* Writes a text in lines of at most `letters`, broken between words where there are any; those after the first are
+/* Writes a text in lines of at most `letters` characters, broken between words if possible; lines after the first are
  * indented. Lines end in '|'. */
 static void fold(FILE *out, const char *text, size_t letters, size_t *lines) {
     for (bool first = true; *text; first = false, ++*lines) {
