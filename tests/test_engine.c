@@ -578,8 +578,9 @@ static void test_nothing_is_left(void **unused) {
 }
 
 int main(void) {
-    /* First the test that mutant_engine_orphan fails, since a mutant stops at its first failure. */
+    /* The tests that mutants fail come first, since a mutant stops at its first failure. */
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_is_left),
+                                       cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_cpp),
                                        cmocka_unit_test(test_python),
                                        cmocka_unit_test(test_first_step),
@@ -590,7 +591,6 @@ int main(void) {
                                        cmocka_unit_test(test_timed),
                                        cmocka_unit_test(test_gated),
                                        cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_steps_a_call),
                                        cmocka_unit_test(test_killed_in_a_sweep),
                                        cmocka_unit_test(test_figures)};
