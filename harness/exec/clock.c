@@ -11,11 +11,11 @@ static double seconds_of(clockid_t clock) {
 double pbd_wall_seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
 double pbd_cpu_seconds(void) { return seconds_of(CLOCK_PROCESS_CPUTIME_ID) + pbd_cpu_followed(); }
 
-/* Of this process, as its own clock is. A child that has ended keeps the time that was last seen of it. */
+/* The children that this process follows. A child that has ended keeps the time that was last read. */
 enum { MOST_FOLLOWED = 8 };
 static struct {
     int child;
-    double seconds; /* last seen */
+    double seconds; /* last read */
 } followed[MOST_FOLLOWED];
 static double ended;
 

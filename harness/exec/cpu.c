@@ -15,10 +15,10 @@
 
 enum {
     CHUNK = 64,          /* PBD_CHUNK of kernel.h */
-    PIECES = 16,         /* for each thread, of a launch with uneven items */
+    PIECES = 16,         /* per thread, of a launch with uneven items */
     WHOLE_BATCHES = 16,  /* items: a launch of many is cut at multiples of this */
-    HUGE_PAGE = 4 << 20, /* bytes from which on an array asks for huge pages */
-/* Bytes plus operations from which on a launch uses the threads without being timed first (kernel_time). Under
+    HUGE_PAGE = 4 << 20, /* bytes: arrays from this size on ask for huge pages */
+/* A launch of at least so many bytes plus operations uses the threads without being timed first (kernel_time). Under
  * ThreadSanitizer every launch uses them, since the scenes of tests are small. Tests that compare numbers of threads
  * set PBDBENCH_SMALL_LAUNCH=0. */
 #if defined(__SANITIZE_THREAD__)
@@ -31,8 +31,8 @@ enum {
 };
 
 /* A small launch uses the threads if it takes this many times as long as an empty one on all threads, in which no data
- * moves between cores. On two threads, 2.5 made Jacobi of pbd_distance 29 % slower than on one; 16 lost a quarter of
- * what xpbi with 300 particles gains. */
+ * moves between cores. On two threads: with 2.5, Jacobi of pbd_distance was 29 % slower than on one; with 16, xpbi with
+ * 300 particles lost a quarter of its gain. */
 #define STARTS 8
 
 #if defined(__SANITIZE_THREAD__)
@@ -51,7 +51,7 @@ void __tsan_release(void *);
 #endif
 
 /* Declared work is a minimum: a byte or operation takes 0.08 ns in tetrahedra of strain_energy and 0.37 ns in chains of
- * xpbi over neighbours. Of each kernel the first small launches therefore run on one thread and are timed. */
+ * xpbi over neighbours. Therefore the first small launches of each kernel run on one thread and are timed. */
 typedef struct kernel_time {
     const pbd_kernel *kernel;
     double per_work; /* s, the shortest */
@@ -68,13 +68,13 @@ typedef struct cpu {
     int threads;
     own_pieces *own;              /* of each thread */
     double small;                 /* SMALL_LAUNCH, or PBDBENCH_SMALL_LAUNCH */
-    double start;                 /* s: of the threads; for two 6e-7 where they spin, 9e-6 where they sleep */
+    double start;                 /* s: to start the threads; for two, 6e-7 if they spin, 9e-6 if they sleep */
     kernel_time time[MOST_TIMED]; /* hash table by the kernel's address */
 } cpu;
 
 #if defined(MADV_HUGEPAGE)
-/* Large arrays that are read by index need few entries of the TLB in pages of 2 MiB. It is a wish: where the kernel
- * has none, nothing changes. */
+/* In pages of 2 MiB, large arrays that are read by index need few TLB entries. It is a hint: without huge pages nothing
+ * changes. */
 static void advise_huge(void *memory, size_t bytes) {
     enum { PAGE = 4096 };
     char *const begin = (char *)memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
@@ -165,7 +165,7 @@ TSAN_LEFT_OUT static void share_pieces(const cpu *c, pbd_host_body body, size_t 
 
 static void do_nothing(const void *args, size_t begin, size_t end) { (void)args, (void)begin, (void)end; }
 
-/* The median of several, after one that creates them. */
+/* s: to start the threads; the median of several starts, after one that creates them. */
 static double time_start(int threads) {
     enum { TIMES = 7 };
     double took[TIMES];

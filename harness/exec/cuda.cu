@@ -11,8 +11,8 @@
 
 namespace {
 
-/* Bytes of pinned memory through which copies go: a copy from or to pageable memory would go through one of the driver's,
- * after a wait of its own. */
+/* Bytes of pinned memory through which copies go. Copies from or to pageable memory would go through a buffer of the
+ * driver, after a wait of its own. */
 const size_t STAGE_BYTES = (size_t)4 << 20;
 
 struct cuda {

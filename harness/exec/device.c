@@ -169,7 +169,7 @@ static bool list_append(launch_list *l, const pbd_kernel *kernel, size_t n, cons
         l->args = grown;
         l->args_room = room;
     }
-    if (bytes > 0) { /* a list of kernels without arguments has no room for them */
+    if (bytes > 0) { /* else the list may have no memory for arguments */
         memset(l->args + l->bytes, 0, bytes);
         memcpy(l->args + l->bytes, args, kernel->args_bytes);
     }
@@ -294,7 +294,7 @@ pbd_status pbd_exec_timer_end(pbd_exec *exec, pbd_exec_time *out) {
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* The error of a device with `memory` bytes. */
+/* Returns the error that a device with `memory` bytes would give. */
 static pbd_status check_memory(const pbd_exec *exec, size_t bytes) {
     const size_t given = exec->totals.allocated;
     if (exec->memory == 0 || (given <= exec->memory && bytes <= exec->memory - given)) return pbd_ok();
@@ -321,7 +321,7 @@ pbd_status pbd_alloc(pbd_exec *exec, size_t bytes, void **out) {
 
 void pbd_free(pbd_exec *exec, void *memory) {
     if (!memory) return;
-    flush(exec); /* the next call that returns a status reports an error of a launch again */
+    flush(exec); /* an error of a launch is reported again by the next call that returns a status */
     for (size_t i = 0; i < exec->blocks; i++)
         if (exec->block[i].memory == memory) {
             exec->totals.allocated -= exec->block[i].bytes;
@@ -354,7 +354,7 @@ const pbd_block *pbd_exec_blocks(const pbd_exec *exec, size_t *count) {
     return exec->block;
 }
 
-/* PBDBENCH_LAUNCH=sync: a fault is that of the last launch. */
+/* With PBDBENCH_LAUNCH=sync, waits, so that an error is that of the last launch. */
 static pbd_status wait_for(pbd_exec *exec, const char *name, size_t n) {
     if (!exec->waits) return pbd_ok();
     const pbd_status status = exec->ops->wait(exec->self);

@@ -25,9 +25,9 @@ enum {
     POISON = 0xff,             /* a NaN in every precision */
     PAGE = 4096,               /* memory is compared by pages, */
     LINE = 64,                 /* then by lines, then by words of four bytes */
-    LARGEST_CHECKED = 8 << 20, /* launches are checked up to so many bytes of device memory */
+    LARGEST_CHECKED = 8 << 20, /* launches are checked up to this many bytes of device memory */
     MOST_COMPARED =
-        256 << 20 /* up to so many bytes compared per launch, writers are distinguished by thread, not by block */
+        256 << 20 /* up to this many bytes compared per launch, writers are distinguished by thread, not by block */
 };
 
 _Thread_local pbd_emu_index threadIdx, blockIdx;
@@ -275,7 +275,7 @@ void pbd_emu_tile_sums(void *values, int count, bool is_double) {
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-/* Loads in place of memcmp: sanitizers check each of its calls, which would take most of the time for a few bytes. */
+/* Loads instead of memcmp: sanitizers check each of its calls, which would dominate the time for a few bytes. */
 static uint64_t word8(const char *at) {
     uint64_t word;
     memcpy(&word, at, sizeof word);
@@ -353,7 +353,7 @@ static pbd_status run_blocks(emu *e, unsigned blocks, bool mark) {
     return pbd_ok();
 }
 
-/* The descending run, after which the memory is as before. */
+/* The descending run; restores the memory afterwards. */
 static pbd_status run_backward(emu *e, unsigned blocks) {
     for (size_t i = 0; i < e->regions; i++) memcpy(e->region[i].before, e->region[i].memory, e->region[i].bytes);
     run.descending = true;

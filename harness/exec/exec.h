@@ -46,12 +46,12 @@ typedef struct pbd_exec_totals {
 pbd_status pbd_exec_create(int backend, int threads, pbd_exec **out);
 void pbd_exec_destroy(pbd_exec *exec); /* NULL-safe */
 int pbd_exec_threads(const pbd_exec *exec);
-/* Of cuda, and of emu, which stands for it. For what is decided once, when a method is created. */
+/* Whether it is cuda, or emu, which stands for it. For decisions that are made once, when a method is created. */
 bool pbd_exec_is_gpu(const pbd_exec *exec);
 pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec);
 /* Sets all totals except memory to 0, at the start of a timed section. */
 void pbd_exec_reset_totals(pbd_exec *exec);
-/* Puts back totals that were read before work that is not the method's, except those of memory. */
+/* Restores totals that were read before work that is not the method's, except those of memory. */
 void pbd_exec_restore_totals(pbd_exec *exec, const pbd_exec_totals *before);
 /* Waits until all launches are done; returns an error of any of them. */
 pbd_status pbd_exec_wait(pbd_exec *exec);

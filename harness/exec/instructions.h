@@ -5,9 +5,9 @@
 #ifndef PBD_INSTRUCTIONS_H
 #define PBD_INSTRUCTIONS_H
 
-/* A descriptor for pbd_instructions_read and close; -1 where there is no counter. */
+/* A descriptor for pbd_instructions_read and close; -1 if there is no counter. */
 int pbd_instructions_open(void);
-/* Since it was opened; NaN where it was not counting all the time, or is -1. */
+/* Instructions since it was opened; NaN if it did not count all the time, or is -1. */
 double pbd_instructions_read(int counter);
 
 #endif

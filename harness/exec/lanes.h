@@ -41,7 +41,7 @@ PBD_FN real lane_exchange(real v, int other) {
 #endif
 }
 
-/* *from, which nothing writes during the launch: by the read-only path, so that stores in between do not delay it. */
+/* Loads *from by the read-only path, so that stores in between do not delay it. Nothing may write it in the launch. */
 #if defined(__CUDA_ARCH__)
 #define PBD_READ_ONLY(from) __ldg(from)
 #else

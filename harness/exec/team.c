@@ -9,7 +9,7 @@ enum { MOST_THREADS = 64 };
 static int wanted;
 
 typedef struct team {
-    atomic_size_t next; /* piece that no thread has begun */
+    atomic_size_t next; /* the first piece that no thread has begun */
     size_t items, piece;
     pbd_team_work work;
     void *context;
@@ -37,7 +37,7 @@ void pbd_team_run(size_t items, size_t piece, pbd_team_work work, void *context)
     size_t threads = most < pieces ? most : pieces, started = 0;
     pthread_t thread[MOST_THREADS];
     if (threads > MOST_THREADS) threads = MOST_THREADS;
-    /* The calling thread is one of them. A thread that the system refuses is one fewer. */
+    /* The calling thread is one of them. There are fewer if the system refuses one. */
     while (started + 1 < threads && pthread_create(&thread[started], NULL, do_pieces, &t) == 0) started++;
     do_pieces(&t);
     for (size_t i = 0; i < started; i++) pthread_join(thread[i], NULL);

@@ -9,7 +9,7 @@
 
 #include "harness/exec/arena.h"
 
-/* The whole of an open file, with a NUL behind it. */
+/* Reads all of an open file and appends a NUL. */
 static pbd_status read_whole(int file, const char *path, char **text, size_t *bytes) {
     struct stat about;
     if (fstat(file, &about) != 0) return pbd_error(PBD_BAD_INPUT, "%.200s: %s", path, strerror(errno));
@@ -45,7 +45,7 @@ pbd_status pbd_scan_file(const char *path, char **out) {
     return written < 0 ? pbd_no_memory() : pbd_ok();
 }
 
-/* Its path becomes cgal:NAME.off. */
+/* Reads a scan from the cache; its path becomes cgal:NAME.off. */
 static pbd_status read_scan(pbd_content *out) {
     char *file = NULL, *path = NULL;
     PBD_TRY(pbd_scan_file(out->path, &file));

@@ -10,13 +10,13 @@
 
 enum { LARGEST_FILE = 16 << 20, MOST_COLUMNS = 500 }; /* bytes; more than any digitised table */
 
-/* What the callbacks fill in. `fields` counts those of the row under way. */
+/* State of the callbacks. `fields` counts those of the current row. */
 typedef struct reader {
     const char *shown_as;
     pbd_csv *csv;
     size_t line, fields;
     bool in_header;
-    bool ended; /* a row, on this line */
+    bool ended; /* a row ended on this line */
     pbd_status status;
 } reader;
 
@@ -24,7 +24,7 @@ static void complain(reader *r, pbd_status status) {
     if (r->status.code == PBD_OK) r->status = status;
 }
 
-/* A copy of a field, which libcsv does not end with NUL, at the end of a list of `used`. */
+/* Appends a copy of a field, which libcsv does not end with NUL, to a list of `used` entries. */
 static bool append(pbd_arena *a, char ***list, size_t used, const char *text, size_t bytes) {
     char *copy = pbd_new(a, char, bytes + 1);
     if (!copy || !pbd_arena_more(a, list, used, sizeof **list)) return false;
@@ -39,7 +39,7 @@ static void on_field(void *text, size_t bytes, void *context) {
     if (r->status.code != PBD_OK) return;
     if (r->in_header) {
         if (append(&csv->owned, &csv->header, csv->columns, text, bytes)) csv->columns++;
-    } else if (r->fields >= csv->columns || /* on_row complains */
+    } else if (r->fields >= csv->columns || /* on_row reports it */
                append(&csv->owned, &csv->field, csv->rows * csv->columns + r->fields, text, bytes)) {
         r->fields++;
     }
@@ -89,7 +89,7 @@ static pbd_status parse_error(const reader *r, int code) {
     return pbd_error(PBD_FAILED, "%s: line %zu: %s", r->shown_as, r->line, csv_strerror(code));
 }
 
-/* What getline gave can be handed on. A text editor may have put a mark of UTF-8 before everything else. */
+/* Whether the line is to be parsed. Removes the byte order mark that a text editor may have put before the first. */
 static bool check_line(reader *r, char *line, size_t *bytes) {
     if (r->line == 1 && *bytes >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) memmove(line, line + 3, *bytes -= 3);
     if (memchr(line, '\0', *bytes))
@@ -103,7 +103,7 @@ static bool is_blank(const char *line, size_t bytes) {
     return true;
 }
 
-/* A quote that stays open would swallow the lines that follow, comments left out: it must close on its own. */
+/* A quote must close on its own line; otherwise it would swallow the following lines, except comments. */
 static void parse_line(struct csv_parser *parser, reader *r, const char *line, size_t bytes) {
     r->ended = false;
     if (csv_parse(parser, line, bytes, on_field, on_row, r) != bytes) {
@@ -137,7 +137,7 @@ static void parse(FILE *file, reader *r) {
     csv_free(&parser);
 }
 
-/* A line of a device has no end, and one of a folder no beginning. */
+/* Only regular files are read: the data of a device may never end, and a folder has none. */
 static pbd_status check_file(FILE *file, const char *shown_as) {
     struct stat about;
     if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
@@ -166,7 +166,7 @@ pbd_status pbd_csv_read(const char *path, const char *shown_as, pbd_csv *out) {
 
 pbd_status pbd_csv_parse(const char *text, const char *shown_as, pbd_csv *out) {
     *out = (pbd_csv){0};
-    FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r"); /* "r": it writes nothing */
+    FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r"); /* "r": the text is not written to */
     if (!file) return pbd_error(PBD_FAILED, "%s: cannot be read: %s", shown_as, strerror(errno));
     return read_table(file, shown_as, pbd_ok(), out);
 }

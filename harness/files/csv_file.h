@@ -1,5 +1,5 @@
-/* Small CSV files (paper.csv, verdicts.csv): a header line, rows of as many fields, each on a line of its own, and
- * comment lines that begin with #. */
+/* Small CSV files (paper.csv, verdicts.csv): a header line, rows with as many fields, one per line, and comment lines
+ * that begin with #. */
 #ifndef PBD_CSV_FILE_H
 #define PBD_CSV_FILE_H
 
@@ -7,7 +7,7 @@
 #include "methods/method.h"
 
 typedef struct pbd_csv {
-    pbd_arena owned; /* all that pointers below point to */
+    pbd_arena owned; /* owns the memory of the pointers below */
     char **header;   /* columns names */
     size_t columns;
     char **field; /* rows x columns, row by row; never NULL */
@@ -15,10 +15,10 @@ typedef struct pbd_csv {
 } pbd_csv;
 
 /* Reads `path`. PBD_BAD_INPUT begins with `shown_as` and says line and reason: no such file, quotes that do not match,
- * a row with more or fewer fields than the header, a column without a name or named twice, a NUL, a file of no sane
- * size. */
+ * a row with more or fewer fields than the header, a column without a name or named twice, a NUL, a file that is
+ * too large. */
 pbd_status pbd_csv_read(const char *path, const char *shown_as, pbd_csv *out);
-/* The same of a file's text that was compiled in. */
+/* The same for the text of a file that was compiled in. */
 pbd_status pbd_csv_parse(const char *text, const char *shown_as, pbd_csv *out);
 void pbd_csv_free(pbd_csv *csv); /* safe on a zeroed one */
 

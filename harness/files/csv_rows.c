@@ -1,4 +1,4 @@
-/* Rows of numbers by libcsv, a line at a time: what comes in through a pipe is answered before the pipe ends. */
+/* Rows of numbers by libcsv, one line at a time, so that input from a pipe is answered before the pipe ends. */
 #include "harness/files/csv_rows.h"
 #include "harness/files/numbers.h"
 
@@ -16,7 +16,7 @@ struct pbd_rows {
     const char *shown_as;
     struct csv_parser parser;
     size_t line;
-    /* The row under way. */
+    /* The current row. */
     double *values;
     size_t count, fields;
     bool ended;
@@ -59,7 +59,7 @@ static void on_row(int terminator, void *context) {
     ((pbd_rows *)context)->ended = true;
 }
 
-/* One line into r->text with its newline; false at the end of the stream. */
+/* Reads one line with its newline into r->text; false at the end of the stream. */
 static bool read_line(pbd_rows *r, size_t *bytes) {
     size_t n = 0;
     int c = 0;
@@ -109,7 +109,7 @@ pbd_status pbd_rows_next(pbd_rows *r, size_t count, double *values, bool *more) 
     r->count = count;
     while (read_line(r, &bytes)) {
         const char *line = r->text;
-        if (r->line == 1 && bytes > 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) { /* a text editor's mark of UTF-8 */
+        if (r->line == 1 && bytes > 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) { /* byte order mark */
             line += 3;
             bytes -= 3;
         }

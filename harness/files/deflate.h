@@ -1,4 +1,4 @@
-/* Bytes made small by zlib (RFC 1950). */
+/* Bytes compressed by zlib (RFC 1950). */
 #ifndef PBD_DEFLATE_H
 #define PBD_DEFLATE_H
 

@@ -1,4 +1,4 @@
-/* gnuplot as a child process. Its words go through a pipe: standard output belongs to our own JSON. */
+/* gnuplot as a child process. Its output goes through a pipe, since standard output is reserved for our own JSON. */
 #include "harness/files/gnuplot.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ extern char **environ;
 
 enum { MOST_VARIABLES = 16, LONGEST_OUTPUT = 64 << 10 };
 
-/* name='value'; gnuplot takes everything in single quotes as it stands, and two of them as one. */
+/* name='value'; gnuplot takes text in single quotes literally, and two single quotes as one. */
 static char *assignment(pbd_arena *a, const pbd_gnuplot_variable *variable) {
     const size_t size = strlen(variable->name) + 2 * strlen(variable->value) + 4;
     char *text = pbd_new(a, char, size);
@@ -42,7 +42,7 @@ static pbd_status check_variable(const pbd_gnuplot_variable *variable) {
     return pbd_ok();
 }
 
-/* Everything until the child closes the pipe; what is over the limit is read and dropped. */
+/* Reads everything until the child closes the pipe; drops what exceeds the limit. */
 static char *drain(int descriptor) {
     char *text = malloc(LONGEST_OUTPUT + 1), chunk[4096];
     size_t used = 0;
@@ -100,7 +100,7 @@ pbd_status pbd_gnuplot(const char *script, const pbd_gnuplot_variable *variable,
     if (count > MOST_VARIABLES) return pbd_error(PBD_FAILED, "too many variables for gnuplot");
     PBD_TRY(pbd_arena_check(&a));
     words[n++] = program;
-    words[n++] = defaults; /* no ~/.gnuplot changes a figure */
+    words[n++] = defaults; /* so that no ~/.gnuplot changes a figure */
     for (size_t i = 0; i <= count; i++) {
         const pbd_gnuplot_variable *v = i < count ? &variable[i] : &style;
         PBD_TRY(check_variable(v));

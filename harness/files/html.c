@@ -11,12 +11,12 @@
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 static bool is_utf8(const char *text) {
-    json_t *checked = json_string(text); /* jansson takes nothing else */
+    json_t *checked = json_string(text); /* jansson accepts only UTF-8 */
     json_decref(checked);
     return checked != NULL;
 }
 
-/* Both in text and in attributes, which stand in double quotes. */
+/* For text and for attributes, whose values are in double quotes. */
 static void write_escaped(FILE *out, const char *text) {
     const bool whole = is_utf8(text);
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -111,7 +111,7 @@ void html_head(pbd_html *h, const char *title, const char *policy, const char *s
     html_close(h, "head");
 }
 
-/* Within a script entities are not read, and only < could end it. */
+/* Entities are not decoded within a script, and only < could end it. */
 pbd_status html_json(pbd_html *h, const char *id, const json_t *json) {
     char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
     if (!text) return pbd_no_memory();

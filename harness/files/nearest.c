@@ -31,11 +31,11 @@ static size_t edit_distance(const char *a, const char *b) {
 const char *pbd_nearest(const char *word, const char *const *names, size_t count) {
     const char *best = NULL;
     const size_t length = strlen(word);
-    size_t best_distance = length / 2 + 1; /* farther than half the word is another word */
+    size_t best_distance = length / 2 + 1; /* a distance of more than half the word means another word */
     for (size_t i = 0; i < count; i++) {
         const size_t other = strlen(names[i]), least = other > length ? other - length : length - other;
         size_t distance = least < best_distance ? edit_distance(word, names[i]) : least;
-        /* A name of which the word is a part (`torsion` for cube_torsion) is nearer than letters tell. */
+        /* A name that contains the word (`torsion` for cube_torsion) is nearer than its edit distance. */
         if (length >= 3 && strstr(names[i], word)) distance = 1;
         if (distance < best_distance) {
             best_distance = distance;

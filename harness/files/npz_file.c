@@ -1,5 +1,5 @@
-/* The zip format: APPNOTE.TXT of PKWARE, 4.3. Sizes of an entry are known after it and are written into its head then,
- * so that the file must be one that can be gone back in. */
+/* The zip format: APPNOTE.TXT of PKWARE, 4.3. The sizes of an entry are known only after it and are then written into
+ * its header, so the file must be seekable. */
 #include "harness/files/npz_file.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@ static void put(FILE *file, uint64_t number, int bytes) {
     for (int i = 0; i < bytes; i++) fputc((int)(number >> 8 * i & 255), file);
 }
 
-/* From the version to the length of the name: the same in the local head and in the directory. Files are of 1980, the
- * first year that the format knows, so that equal runs have equal files. */
+/* The fields from the version to the length of the name, which are the same in the local header and in the directory.
+ * Files are dated 1980, the first year of the format, so that equal runs have equal files. */
 static void put_entry(FILE *file, const npz_entry *e) {
     enum { JANUARY_1 = 1 << 5 | 1 };
     put(file, VERSION, 2);

@@ -6,7 +6,7 @@
  *     for (...) npz_write(&npz, row, bytes);         as many bytes in all as the shape says
  *     return npz_end(&npz);
  *
- * Failures are kept: npz_end tells. */
+ * Failures are recorded and reported by npz_end. */
 #ifndef PBD_NPZ_FILE_H
 #define PBD_NPZ_FILE_H
 
@@ -29,12 +29,12 @@ typedef struct npz_file {
     size_t entries;
     npz_entry entry[NPZ_MOST_ARRAYS];
     z_stream stream;
-    bool is_open, failed; /* an entry is; something could not be written */
+    bool is_open, failed; /* is_open: an entry; failed: something was not written */
 } npz_file;
 
 /* PBD_FAILED with the path and why. The path must outlive it. */
 pbd_status npz_begin(const char *path, npz_file *out);
-/* type: as NumPy spells it, "<f8"; the last index runs fastest. */
+/* type: as NumPy spells it, "<f8"; the last index varies fastest. */
 void npz_array(npz_file *npz, const char *name, const char *type, const size_t *shape, int dimensions);
 void npz_write(npz_file *npz, const void *bytes, size_t count);
 /* PBD_FAILED: the disk is full, or an array is larger than 4 GB. Closes the file in any case. */

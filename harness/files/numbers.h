@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* strtod for decimal numbers: what it would read as hexadecimal is no number (then *end == text). */
+/* strtod for decimal numbers only: hexadecimal ones are rejected (*end == text). */
 double pbd_decimal(const char *text, char **end);
 
-/* A number in the fewest digits, six or more, that give it back: 0.3, 200000, 1e-08. */
+/* Writes a number by %g with the fewest digits, six or more, that read back as the same: 0.3, 200000, 1e-08. */
 enum { PBD_NUMBER_SIZE = 40 };
 void pbd_spell_number(double value, char text[PBD_NUMBER_SIZE]);
 

@@ -15,14 +15,14 @@ static bool holds_checkout(const char *folder) {
     return stat(path, &found) == 0;
 }
 
-/* The working folder when there is no checkout above the program. */
+/* Falls back to the working folder if there is no checkout above the program. */
 void pbd_root_of(const char *program, char *root) {
     const char *given = getenv("PBDBENCH_ROOT");
     if (given && *given) {
         snprintf(root, PATH_MAX, "%s", given);
         return;
     }
-    if (!realpath(program, root)) snprintf(root, PATH_MAX, "%s", program); /* of a running program that was replaced */
+    if (!realpath(program, root)) snprintf(root, PATH_MAX, "%s", program); /* replaced while it runs */
     for (char *slash = strrchr(root, '/'); slash && slash != root; slash = strrchr(root, '/')) {
         *slash = '\0';
         if (holds_checkout(root)) return;
@@ -44,9 +44,9 @@ pbd_status pbd_root_check(void) {
     const char *given = getenv("PBDBENCH_ROOT");
     if (holds_checkout(pbd_root())) return pbd_ok();
     if (given && *given)
-        return pbd_error(PBD_BAD_INPUT,
-                         "PBDBENCH_ROOT='%.200s' has no plots/papers.yaml: set it to a checkout of pbdbench, or unset it",
-                         given);
+        return pbd_error(
+            PBD_BAD_INPUT,
+            "PBDBENCH_ROOT='%.200s' has no plots/papers.yaml: set it to a checkout of pbdbench, or unset it", given);
     return pbd_error(PBD_BAD_INPUT,
                      "no folder above the program has plots/papers.yaml: set PBDBENCH_ROOT to a checkout of pbdbench");
 }

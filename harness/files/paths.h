@@ -8,7 +8,7 @@
 
 /* The root of the checkout, where plots/ and results/ are: $PBDBENCH_ROOT, or found upwards from the executable. */
 const char *pbd_root(void);
-/* PBD_BAD_INPUT where that is no checkout: PBDBENCH_ROOT is another folder, or the program left its own. */
+/* PBD_BAD_INPUT if that is no checkout: PBDBENCH_ROOT is another folder, or the program was moved out of its own. */
 pbd_status pbd_root_check(void);
 /* pbd_root for another program. root: PATH_MAX bytes. */
 void pbd_root_of(const char *program, char *root);

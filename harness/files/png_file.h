@@ -11,7 +11,7 @@ typedef struct pbd_image {
 
 void pbd_image_free(pbd_image *image); /* safe on a zeroed one */
 
-/* As 8 bits of red, green and blue, over white where it is transparent. PBD_FAILED says why not. */
+/* Reads 8 bits of red, green and blue, over white where it is transparent. PBD_FAILED says why it cannot. */
 pbd_status pbd_png_read(const char *path, pbd_image *out);
 pbd_status pbd_png_write(const char *path, const pbd_image *image);
 

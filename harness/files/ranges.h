@@ -1,4 +1,4 @@
-/* The range of a number's parameter. */
+/* The range of a numeric parameter. */
 #ifndef PBD_RANGES_H
 #define PBD_RANGES_H
 

@@ -50,7 +50,7 @@ static const pbd_entry *entry_at(const pbd_text_table *t, size_t row, size_t col
     return &t->entry[row * t->columns + column];
 }
 
-/* A column that holds numbers, or nothing, in every row; flush right. */
+/* Whether a column holds a number or nothing in every row; such columns are flush right. */
 static bool is_numeric(const pbd_text_table *t, size_t column) {
     bool any = false;
     for (size_t r = 0; r < rows_of(t); r++) {
@@ -73,8 +73,8 @@ static const char *spell_number(const pbd_entry *e, int digits, char text[64]) {
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
-/* libcsv quotes every field; numbers and plain words stay bare, so that programs that take a quoted field for a text
- * read numbers as numbers. */
+/* libcsv quotes every field. Numbers and plain words are left unquoted, since some programs take quoted numbers for
+ * text. */
 static void write_csv_field(FILE *out, const char *text) {
     const size_t bytes = strlen(text);
     const bool plain = bytes > 0 && strcspn(text, ",\"\r\n") == bytes && text[0] != ' ' && text[bytes - 1] != ' ';
@@ -122,7 +122,7 @@ static json_t *entry_json(const pbd_entry *e) {
     return json_null();
 }
 
-/* One line each, made and written one after the other: a table may be long. */
+/* Rows are built and written one by one, each on a line, since a table may be long. */
 static pbd_status write_json(const pbd_text_table *t, int digits, FILE *out) {
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION((size_t)digits);
     bool good = true;
@@ -190,7 +190,7 @@ static void write_padded(FILE *out, const char *text, const markdown_column *col
     fprintf(out, "| %*s%s%*s ", column->right ? blanks : 0, "", text, column->right ? 0 : blanks, "");
 }
 
-/* All cells as text, the header's first: their widths must be known before the first is written. */
+/* Formats all cells, the header's first: their widths must be known before the first is written. */
 static pbd_status spell_markdown(const pbd_text_table *t, int digits, pbd_arena *a, char **cell,
                                  markdown_column *column) {
     for (size_t c = 0; c < t->columns; c++) {
@@ -233,7 +233,7 @@ static pbd_status write_markdown(const pbd_text_table *t, int digits, FILE *out)
 
 /* ---- LaTeX ------------------------------------------------------------------------------------------------------- */
 
-/* What TeX takes for something else, and what pdflatex has no letter for. */
+/* Characters that are special in TeX, and those for which pdflatex has no glyph. */
 static const struct {
     const char *text, *tex;
 } tex_words[] = {
@@ -251,7 +251,7 @@ static const struct {
     {">", "\\textgreater{}"},
     {"|", "\\textbar{}"},
     {"\"", "''"},
-    {"[", "{[}"}, /* behind the end of a row it would open an argument */
+    {"[", "{[}"}, /* after the end of a row it would open an argument */
     {"]", "{]}"},
     {"*", "{*}"}, /* likewise */
     {"\u2264", "$\\leq$"},
@@ -289,7 +289,7 @@ static void write_tex(FILE *out, const char *text) {
     }
 }
 
-/* N/m^2 with its power raised. */
+/* Writes N/m^2 with the power as a superscript. */
 static void write_tex_unit(FILE *out, const char *unit) {
     const char *power = strchr(unit, '^');
     if (!power || strspn(power + 1, "-0123456789") == 0) {
@@ -304,7 +304,7 @@ static void write_tex_unit(FILE *out, const char *unit) {
     write_tex_unit(out, power + 1 + digits);
 }
 
-/* 1.25e-05 is 1.25 times ten to the power of -5 to a reader. */
+/* Writes 1.25e-05 as 1.25 times ten to the power of -5. */
 static void write_tex_number(FILE *out, const pbd_entry *e, int digits) {
     char text[64];
     if (e->kind == PBD_ENTRY_REAL && isinf(e->real)) {

@@ -21,7 +21,7 @@ typedef struct pbd_table_column {
 } pbd_table_column;
 
 typedef struct pbd_text_table {
-    pbd_arena owned; /* all that pointers below point to */
+    pbd_arena owned; /* owns the memory of the pointers below */
     pbd_table_column *column;
     size_t columns;
     pbd_entry *entry; /* row by row; the last row may be unfinished */
@@ -39,12 +39,12 @@ pbd_status pbd_text_table_real(pbd_text_table *table, double value);
 
 typedef enum pbd_table_format { PBD_CSV, PBD_JSON, PBD_MARKDOWN, PBD_LATEX } pbd_table_format;
 
-/* Writes the whole table. `digits` are the significant ones of numbers; 0: 17 for csv and json, which gives back every
+/* Writes the whole table. `digits`: significant digits of numbers; 0: 17 for csv and json, which reproduces every
  * double, 6 for markdown, 4 for latex.
  *
- * CSV      RFC 4180, a header line, lines end in CR LF; infinities are inf and -inf, what is missing is empty.
+ * CSV      RFC 4180, a header line, lines end in CR LF; infinities are inf and -inf, missing is empty.
  * JSON     {"columns": [{"name", "unit"}], "rows": [{NAME: value}]}; infinities are "inf" and "-inf", missing is null.
- * Markdown columns of numbers flush right, also in the text itself.
+ * Markdown columns of numbers are flush right, also in the plain text.
  * LaTeX    a booktabs table with a caption and a label to fill in; numbers in math mode.
  * PBD_BAD_INPUT when the stream cannot be written. */
 pbd_status pbd_text_table_write(const pbd_text_table *table, pbd_table_format format, int digits, FILE *out);

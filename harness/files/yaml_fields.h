@@ -1,8 +1,7 @@
 /* Rows of schemas of YAML files: how a key is read, and what it means.
  *
- * The meaning stands in the literal of the key, behind its NUL: libcyaml sees the key alone, and no key can be without
- * one. pbd_schemas_write makes the document of them. STRUCT is the struct that a mapping fills in.
- */
+ * The meaning is in the string literal of the key, after its NUL: libcyaml sees only the key, and no key can lack a
+ * meaning. pbd_schemas_write documents them. STRUCT is the struct that a mapping fills in. */
 #ifndef PBD_YAML_FIELDS_H
 #define PBD_YAML_FIELDS_H
 
@@ -41,13 +40,13 @@ const char *pbd_yaml_doc(const cyaml_schema_field_t *field);
     { CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, STRUCT, FIELDS) }
 extern const cyaml_schema_value_t pbd_yaml_word; /* a text in a list */
 
-/* A kind of file, for the document. */
+/* A kind of file, for the documentation. */
 typedef struct pbd_schema {
-    const char *file, *what; /* "figure.yaml"; what it holds, in a line */
+    const char *file, *what; /* "figure.yaml"; what it holds, on one line */
     const cyaml_schema_value_t *schema;
 } pbd_schema;
 
-/* A section with a table for each: key, value, whether it must be given, meaning. Markdown. */
+/* Writes a section of Markdown with a table for each: key, value, whether it must be given, meaning. */
 void pbd_schemas_write(const pbd_schema *schemas, size_t count, FILE *out);
 
 #endif

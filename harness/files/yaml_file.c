@@ -1,9 +1,8 @@
-/* YAML by libcyaml, with sentences that name line, column and key.
+/* YAML by libcyaml, with error messages that name line, column and key.
  *
- * libcyaml reports faults in a log, without the place of an unknown or repeated key and without syntax errors, and it
- * reads 1.5 as 1, -1 as 2^64 - 1 and 010 as 8. So the text is first read into libyaml's own document tree, which has
- * the place of every node, and the tree is checked against the schema: libcyaml only sees files that fit it.
- */
+ * libcyaml reports errors in a log, without the position of an unknown or repeated key and without syntax errors, and
+ * it reads 1.5 as 1, -1 as 2^64 - 1 and 010 as 8. So the text is first read into libyaml's own document tree, which has
+ * the position of every node, and the tree is checked against the schema: libcyaml only sees files that fit it. */
 #include "harness/files/yaml_file.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@
 enum {
     LARGEST_FILE = 4 << 20, /* bytes: more than any hand-written file */
     MOST_ENTRIES = 1000,    /* of one list */
-    LONGEST_PATH = 200,     /* of a value's place in words */
+    LONGEST_PATH = 200,     /* of a value's path, as text */
     MOST_KEYS = 40          /* of one mapping in any schema */
 };
 
@@ -30,8 +29,7 @@ static pbd_status node_error(pbd_yaml *t, const yaml_node_t *node, const char *p
     return pbd_yaml_error(t, node, "%s%s%s%s", problem, *path ? " (in " : "", path, *path ? ")" : "");
 }
 
-/* 0, 7, 120: no sign, no fraction, no leading 0, which libcyaml would take for octal; and within
- * `bytes`. */
+/* Such as 0, 7, 120: no sign, no fraction, no leading 0, which libcyaml takes for octal; and it fits in `bytes`. */
 static bool is_whole(const char *text, size_t bytes) {
     const size_t digits = strspn(text, "0123456789");
     errno = 0;
@@ -89,7 +87,7 @@ static pbd_status check_length(pbd_yaml *t, const yaml_node_t *list, const cyaml
     return node_error(t, list, path, problem);
 }
 
-/* As much of a list of the keys as fits into `out`. */
+/* Appends as much of a list of the keys as fits into `out`. */
 static void list_keys(const cyaml_schema_field_t *fields, const char *nearest, char *out, size_t size) {
     const char *between = nearest ? " Expected one of: " : "; expected one of: ";
     for (const cyaml_schema_field_t *f = fields; f->key; f++, between = ", ") {
@@ -111,7 +109,7 @@ static pbd_status unknown_key(pbd_yaml *t, const yaml_node_t *key, const cyaml_s
     return node_error(t, key, path, problem);
 }
 
-/* The times that the key is given before `end`. */
+/* How often the key is given before `end`. */
 static int count_key(pbd_yaml *t, const yaml_node_t *mapping, const yaml_node_pair_t *end, const char *name) {
     int count = 0;
     for (const yaml_node_pair_t *pair = mapping->data.mapping.pairs.start; pair < end; pair++)

@@ -12,7 +12,7 @@ enum { DEEPEST = 12 }; /* of nesting in a file; the schemas are 5 deep */
 
 /* ---- Syntax ------------------------------------------------------------------------------------------------------ */
 
-/* Whether a tab stands where libyaml stopped: the commonest slip, and not what its own words say. */
+/* Whether libyaml stopped at a tab: the commonest mistake, which its own message does not name. */
 static bool is_tab(const uint8_t *text, size_t bytes, yaml_mark_t mark) {
     size_t i = 0;
     for (size_t line = 0; i < bytes && line < mark.line; i++) line += text[i] == '\n';
@@ -21,7 +21,7 @@ static bool is_tab(const uint8_t *text, size_t bytes, yaml_mark_t mark) {
 
 static pbd_status syntax_error(const char *shown_as, const uint8_t *text, size_t bytes, const yaml_parser_t *parser) {
     if (parser->error == YAML_MEMORY_ERROR) return pbd_error(PBD_FAILED, "%s: out of memory", shown_as);
-    /* A reader error (not UTF-8, a control character) comes before there are lines: libyaml knows the byte only. */
+    /* A reader error (not UTF-8, a control character) comes before lines are counted: libyaml knows only the byte. */
     if (parser->error == YAML_READER_ERROR) {
         size_t line = 1, column = 1; /* in bytes */
         for (size_t i = 0; i < parser->problem_offset && i < bytes; i++) {

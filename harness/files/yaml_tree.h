@@ -11,7 +11,7 @@ typedef struct pbd_yaml {
     yaml_document_t document;
 } pbd_yaml;
 
-/* One document; PBD_BAD_INPUT for what is no YAML, for anchors, aliases, deep nesting and a second document. Close *out
+/* Parses one document; PBD_BAD_INPUT for invalid YAML, anchors, aliases, deep nesting and a second document. Close *out
  * in every case. */
 pbd_status pbd_yaml_open(const char *shown_as, const void *text, size_t bytes, pbd_yaml *out);
 void pbd_yaml_close(pbd_yaml *tree); /* safe on a zeroed one */

@@ -15,7 +15,7 @@
 #include "build_info.h"
 #include "harness/machine/gpu_state.h"
 
-/* What the libraries ask for is in `pbdbench env`; this is what it comes to. */
+/* `pbdbench env` lists the licences of the libraries; this is their result for the whole program. */
 static const char licence[] =
     "pbdbench is MIT. The program loads libcsv and a part of NLopt under LGPL-2.1-or-later, unchanged and replaceable, "
     "and Google Benchmark under Apache-2.0; the other libraries are MIT, ISC, BSD, public domain, or GPL with GCC's "
@@ -36,9 +36,9 @@ const pbd_build *pbd_this_build(void) {
     return &build;
 }
 
-/* ---- Reading small files of the kernel ------------------------------------------------------------------------- */
+/* ---- Reading small files of the kernel --------------------------------------------------------------------------- */
 
-/* The value behind the first `KEY<separator>` line of a file such as /proc/meminfo; false when there is none. */
+/* Reads the value of the first line KEY<separator>VALUE of a file such as /proc/meminfo; false if there is none. */
 static bool read_key(const char *path, const char *key, char separator, char *value, size_t size) {
     FILE *file = fopen(path, "r");
     if (!file) return false;
@@ -60,7 +60,7 @@ static bool read_key(const char *path, const char *key, char separator, char *va
     return found;
 }
 
-/* The number that is a file's whole content; -1 when it cannot be read. */
+/* The number that a file consists of; -1 when it cannot be read. */
 static long read_number(const char *path) {
     FILE *file = fopen(path, "r");
     if (!file) return -1;
@@ -70,7 +70,7 @@ static long read_number(const char *path) {
     return value;
 }
 
-/* ---- The machine: what stays ----------------------------------------------------------------------------------- */
+/* ---- The machine: what stays ------------------------------------------------------------------------------------- */
 
 static const char *widest_isa(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -112,8 +112,8 @@ static int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
     return count > 0 ? count : 0;
 }
 
-/* What is asked of hwloc: the whole machine, not only what this process may use, so that `taskset` does not make
- * another machine; and nothing that takes time and is not used below. */
+/* hwloc reads the whole machine, not only what this process may use, so that `taskset` does not change the fingerprint;
+ * but nothing that takes time and is not used below. */
 static unsigned long topology_flags(void) {
     unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
 #if HWLOC_API_VERSION >= 0x00020800
@@ -144,17 +144,17 @@ static void load_topology(const char *without, pbd_machine *out) {
     hwloc_topology_destroy(topology);
 }
 
-/* The kernel's files say it all on most machines. Only where they do not, hwloc moves this process from core to core to
- * ask each. */
+/* On most machines the kernel's files are sufficient. Only if they are not, hwloc moves this process from core to core
+ * to query each. */
 static void read_topology(pbd_machine *out) {
-    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* a root without /sys is no error of ours */
-    /* hwloc's plug-ins, which find displays and PCI devices, take longer to load than all the rest takes to do. */
+    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* a root file system without /sys is not our error */
+    /* hwloc's plug-ins, which find displays and PCI devices, take longer to load than everything else together. */
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);
     load_topology("x86", out);
     if (out->cores == 0 || out->l1d_kib == 0) load_topology(NULL, out);
 }
 
-/* What the kernel may use, rounded up to what is built in: the kernel's own share is not the same at every boot. */
+/* The memory that the kernel can use, rounded up to GiB, since the kernel's own share differs from boot to boot. */
 static long read_memory_mib(void) {
     const long kib_of_gib = 1024 * 1024;
     char kib[64];
@@ -172,7 +172,7 @@ static void fingerprint(pbd_machine *machine) {
     snprintf(machine->fingerprint, sizeof machine->fingerprint, "%016" PRIx64 "%016" PRIx64, hash.high64, hash.low64);
 }
 
-/* The topology takes hwloc some milliseconds, and a store needs the machine for every run it looks for. */
+/* Determined once: the topology takes some milliseconds, and a store needs the machine for every run it looks up. */
 static pthread_once_t looked = PTHREAD_ONCE_INIT;
 static pbd_machine this_machine;
 
@@ -194,9 +194,9 @@ pbd_status pbd_this_machine(pbd_machine *out) {
     return pbd_ok();
 }
 
-/* ---- The machine: what changes --------------------------------------------------------------------------------- */
+/* ---- The machine: what changes ----------------------------------------------------------------------------------- */
 
-/* From cpufreq where there is one, else from the core's paragraph of /proc/cpuinfo. */
+/* From cpufreq if available, else from the core's paragraph of /proc/cpuinfo. */
 static double current_clock_mhz(void) {
     int cpu = sched_getcpu();
     if (cpu < 0) return -1;
@@ -218,7 +218,7 @@ static double current_clock_mhz(void) {
     return mhz;
 }
 
-/* Thermal events of all cores so far; only its change over a run means something. */
+/* Thermal events of all cores so far; only the change over a run is meaningful. */
 static long throttle_events(void) {
     static const char *const counters[] = {"core_throttle_count", "package_throttle_count"};
     long cpus = sysconf(_SC_NPROCESSORS_CONF), total = -1;

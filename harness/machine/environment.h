@@ -21,15 +21,15 @@ typedef struct pbd_machine {
     char os[128]; /* kernel and distribution */
     char isa[64]; /* widest SIMD: avx512f, avx2, ... */
     int packages, cores, threads;
-    long l1d_kib, l2_kib, l3_kib; /* of one core's own / shared; 0 unknown */
+    long l1d_kib, l2_kib, l3_kib; /* own cache of a core, or shared one; 0: unknown */
     long memory_mib;
-    char gpu[128]; /* "" where there is none */
+    char gpu[128]; /* "": none */
 } pbd_machine;
 
 /* Fills in *out (hwloc, uname, /proc). A field that cannot be read stays 0 or "unknown"; never fails on that. */
 pbd_status pbd_this_machine(pbd_machine *out);
 
-/* What does change: sampled before and after a run. Fields that cannot be read are -1. */
+/* What changes: sampled before and after a run. Fields that cannot be read are -1. */
 typedef struct pbd_machine_sample {
     double load_1min;
     double clock_mhz;    /* of the current core */

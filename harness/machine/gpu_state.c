@@ -6,7 +6,7 @@
 
 /* ---- The library ------------------------------------------------------------------------------------------------- */
 
-/* Its functions by their types in nvml.h; 0 is success. */
+/* Its functions, with the types in nvml.h; 0 is success. */
 typedef struct nvml {
     void *library;
     int (*init)(void), (*shut_down)(void);
@@ -31,7 +31,7 @@ static void close_nvml(nvml *n) {
     *n = (nvml){0};
 }
 
-/* Why it cannot be used, in `missing`, or "". Close it in either case. */
+/* Loads the library. `missing`: why it cannot be used, or "". Close it in either case. */
 static void open_nvml(nvml *n, char *missing, size_t size) {
     *n = (nvml){.library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL)};
     missing[0] = '\0';

@@ -1,4 +1,4 @@
-/* The libraries, with what they say of their version. */
+/* The libraries, with the versions that they report. */
 #include "harness/machine/libraries.h"
 
 #include <assimp/version.h>
@@ -19,7 +19,7 @@
 
 #include "csv.h"
 
-/* ---- Versions: of what is loaded now, where the library tells; else of the header it was compiled with ----------- */
+/* ---- Versions: of the loaded library if it reports one; else of the header it was compiled with ------------------ */
 
 static void version_sqlite(char *out, size_t size) { snprintf(out, size, "%s", sqlite3_libversion()); }
 static void version_jansson(char *out, size_t size) { snprintf(out, size, "%s", jansson_version_str()); }
@@ -27,7 +27,7 @@ static void version_cyaml(char *out, size_t size) { snprintf(out, size, "%s", cy
 static void version_csv(char *out, size_t size) { snprintf(out, size, "%d.%d.%d", CSV_MAJOR, CSV_MINOR, CSV_RELEASE); }
 static void version_png(char *out, size_t size) { snprintf(out, size, "%s", png_get_libpng_ver(NULL)); }
 static void version_zlib(char *out, size_t size) { snprintf(out, size, "%s", zlibVersion()); }
-/* Only C++ knows it: CMake tells. */
+/* Its header is C++; CMake defines the version. */
 static void version_benchmark(char *out, size_t size) { snprintf(out, size, "%s", PBD_BENCHMARK_VERSION); }
 static void version_openmp(char *out, size_t size) { snprintf(out, size, "OpenMP %d", _OPENMP); }
 
@@ -35,7 +35,7 @@ static void version_superlu(char *out, size_t size) {
     snprintf(out, size, "%d.%d.%d", SUPERLU_MAJOR_VERSION, SUPERLU_MINOR_VERSION, SUPERLU_PATCH_VERSION);
 }
 
-/* libyaml is there through libcyaml only, so its header may not be. */
+/* libyaml is only a dependency of libcyaml, so its header may not be installed. */
 static void version_yaml(char *out, size_t size) {
     const char *(*version)(void);
     *(void **)&version = dlsym(RTLD_DEFAULT, "yaml_get_version_string");
@@ -62,7 +62,7 @@ static void version_xxhash(char *out, size_t size) {
     snprintf(out, size, "%u.%u.%u", v / 10000, v / 100 % 100, v % 100);
 }
 
-/* Which BLAS answers is the system's choice and shows in rounding, so the file is named too. */
+/* The system chooses the BLAS, which affects rounding, so its file is named too. */
 static void version_lapack(char *out, size_t size) {
     lapack_int major, minor, patch;
     LAPACKE_ilaver(&major, &minor, &patch);

@@ -11,7 +11,7 @@
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-/* Particles that fill a body: their positions tell how much it is strained. */
+/* Whether particles sample a body; its strain is then computed from their positions. */
 static bool is_sampled(const pbd_album *a) { return !a->body.node && a->scene->particles.spacing > 0; }
 
 static pbd_status open_body(pbd_album *a, const pbd_method *method) {
@@ -54,9 +54,9 @@ void pbd_album_close(pbd_album *a) {
 
 /* ---- Seeing ------------------------------------------------------------------------------------------------------ */
 
-/* At most so many particles are looked at for the view; the outermost of them on either side of an axis may leave it,
- * so that one that flew off does not shrink the picture of the others, most often a drop upward. Together less than 1 %
- * of the particles. */
+/* At most LOOKED_AT particles determine the view. Of these, the outermost on either side of an axis may lie outside it,
+ * so that a particle that flew off (most often a drop, upward) does not shrink the picture of the others. Together less
+ * than 1 % of the particles. */
 enum { LOOKED_AT = 4000, FRAMED = 1000 };
 static const double OUTSIDE = 0.001, ABOVE = 0.004;
 
@@ -78,7 +78,7 @@ static pbd_status widen_view(pbd_album *a, const double *x) {
     return pbd_ok();
 }
 
-/* Room for at least so many more. */
+/* Makes room for at least `more` more points. */
 static pbd_status make_room_for_points(pbd_album *a, size_t more) {
     if (a->points + more <= a->room) return pbd_ok();
     const size_t room = 2 * (a->points + more);
@@ -99,7 +99,7 @@ static pbd_status make_room_for_values(pbd_album *a, size_t more) {
     return pbd_ok();
 }
 
-/* Particles of this state within the view. */
+/* Keeps some particles of this state that lie within the view. */
 static pbd_status keep_points(pbd_album *a, const double *x) {
     const size_t particles = a->scene->particles.count, stride = particles / FRAMED + 1;
     PBD_TRY(make_room_for_points(a, particles / stride + 1));
@@ -120,15 +120,15 @@ pbd_status pbd_album_strain(pbd_album *a, const double *x) {
     return pbd_to_particles(&a->body, a->strain, a->at_particle);
 }
 
-/* 1, 2 or 5 times a power of ten, not below x: states that differ little have one scale. */
+/* Rounds up to 1, 2 or 5 times a power of ten, so that states that differ little have the same scale. */
 static double round_up(double x) {
     const double ten = pow(10, floor(log10(x)));
     const double first = x / ten;
     return (first <= 1 ? 1 : first <= 2 ? 2 : first <= 5 ? 5 : 10) * ten;
 }
 
-/* The largest at a particle; of bare particles the 95th percentile, since the strain about a detached particle is
- * unbounded. Values that are not finite are left out. Reorders at_particle. */
+/* The largest strain at a particle; for sampled bodies the 95th percentile, since the strain around a detached particle
+ * is unbounded. Skips values that are not finite. Reorders at_particle. */
 static double high_strain(pbd_album *a) {
     size_t count = 0;
     for (size_t p = 0; p < a->scene->particles.count; p++)
@@ -138,7 +138,7 @@ static double high_strain(pbd_album *a) {
     return a->at_particle[is_sampled(a) ? (count - 1) - (count - 1) / 20 : count - 1];
 }
 
-/* Some of the values in at_particle, for their percentiles over all states. */
+/* Keeps some of the values in at_particle, for their percentiles over all states. */
 static pbd_status keep_values(pbd_album *a) {
     const size_t particles = a->scene->particles.count, stride = particles / LOOKED_AT + 1;
     PBD_TRY(make_room_for_values(a, particles / stride + 1));
@@ -165,7 +165,7 @@ pbd_status pbd_album_see(pbd_album *a, const pbd_seen_state *state) {
     return see_values(a, state);
 }
 
-/* From the 1st to the 99th percentile of what was seen, rounded outward to a fifth of a power of ten. */
+/* From the 1st to the 99th percentile of the values seen, rounded outward to a fifth of a power of ten. */
 static void find_scale(pbd_album *a) {
     if (a->colour == PBD_COLOUR_STRAIN || !pbd_colour_has_scale(a->colour)) {
         if (!a->scale_is_given) a->scale_high = a->scale_high > 1e-12 ? round_up(a->scale_high) : 1;
@@ -176,7 +176,7 @@ static void find_scale(pbd_album *a) {
     qsort(a->sample, a->samples, sizeof *a->sample, pbd_ascending);
     double low = a->sample[(a->samples - 1) / 100], high = a->sample[(a->samples - 1) - (a->samples - 1) / 100];
     if (pbd_colour_from_zero(a->colour)) low = 0;
-    const double least = fmax(1e-6 * fmax(fabs(low), fabs(high)), 1e-300); /* what does not vary has a scale too */
+    const double least = fmax(1e-6 * fmax(fabs(low), fabs(high)), 1e-300); /* a constant field needs a scale too */
     if (high - low < least) high = low + least;
     const double step = 0.2 * pow(10, floor(log10(high - low)));
     a->scale_low = step * floor(low / step + 1e-9);
@@ -204,7 +204,7 @@ static bool has_wall(const pbd_scene *scene) {
     return false;
 }
 
-/* The box of colliders other than the ground; with walls, which are drawn as large as the view, the view's. */
+/* Adds the box of the colliders other than the ground; the view's box if there are walls, which fill the view. */
 static void frame_colliders(const pbd_album *a, frame *f) {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     pbd_grow_by_colliders(a->scene, low, high);
@@ -217,7 +217,7 @@ static void frame_colliders(const pbd_album *a, frame *f) {
     }
 }
 
-/* Of the camera's box, which is seen from an angle, the middle alone is full: what was seen fills the picture. */
+/* Shrinks the camera's frame to the points seen: a box seen at an angle fills only the middle of the picture. */
 static void tighten(pbd_album *a, double *aspect) {
     static const double MARGIN = 1.12;
     frame f = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
@@ -240,13 +240,13 @@ static void tighten(pbd_album *a, double *aspect) {
     *aspect = fmin(fmax(half[1] / half[0], 0.5), 1);
 }
 
-/* A little more than what was seen, and the colliders. */
+/* Adds a margin and the colliders to the box of what was seen. */
 static void close_box(pbd_album *a) {
     double size = 0;
     for (int d = 0; d < 3; d++)
-        if (!(a->low[d] <= a->high[d])) a->low[d] = a->high[d] = 0; /* nothing that is finite */
+        if (!(a->low[d] <= a->high[d])) a->low[d] = a->high[d] = 0; /* no finite position */
     for (int d = 0; d < 3; d++) size = fmax(size, a->high[d] - a->low[d]);
-    for (int d = 0; d < 3; d++) { /* a sheet, and what moves along one axis, have a surrounding too */
+    for (int d = 0; d < 3; d++) { /* a sheet, and motion along one axis, get a margin too */
         const double more = d < 2 ? 0.05 * size : 0.02 * size;
         a->low[d] -= more;
         a->high[d] += more;
@@ -254,7 +254,7 @@ static void close_box(pbd_album *a) {
     pbd_grow_by_colliders(a->scene, a->low, a->high);
 }
 
-/* The picture has its own shape. */
+/* Widens the camera's frame to the picture's aspect ratio. */
 static void fit_picture(pbd_album *a, int height) {
     a->height = height;
     const double wide = a->camera.half_height * a->width / a->height;
@@ -273,7 +273,7 @@ void pbd_album_look(pbd_album *a, int height) {
     fit_picture(a, height > 0 ? height : (int)lround(a->width * aspect));
 }
 
-/* What another album saw, as if this one had. */
+/* Adds what another album has seen to this one. */
 static pbd_status take_over(pbd_album *a, pbd_album *from) {
     close_box(from);
     for (int d = 0; d < 3; d++) a->low[d] = fmin(a->low[d], from->low[d]), a->high[d] = fmax(a->high[d], from->high[d]);

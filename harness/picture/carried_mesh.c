@@ -17,7 +17,7 @@ static double square_between(const double *a, const double *b) {
 /* ---- Halving long edges ------------------------------------------------------------------------------------------ */
 
 typedef struct long_edge {
-    uint32_t low, high, side; /* side: 3 x triangle + its corner before the edge */
+    uint32_t low, high, side; /* side: 3 x triangle + the corner where the edge starts */
 } long_edge;
 
 static int compare_edges(const void *a, const void *b) {
@@ -27,7 +27,7 @@ static int compare_edges(const void *a, const void *b) {
     return (p->side > q->side) - (p->side < q->side);
 }
 
-/* The triangle's pieces, by the middles of its sides (UINT32_MAX: not halved). */
+/* Splits a triangle at the midpoints of its sides (UINT32_MAX: not halved); returns the number of pieces. */
 static size_t split(const uint32_t corner[3], const uint32_t middle[3], uint32_t out[12]) {
     int first = 0, halved = 0;
     for (int k = 0; k < 3; k++) halved += middle[k] != UINT32_MAX;
@@ -40,7 +40,7 @@ static size_t split(const uint32_t corner[3], const uint32_t middle[3], uint32_t
     return (size_t)halved + 1;
 }
 
-/* Halves every edge that is longer than `most` once; an edge has one middle, whichever triangle asks. */
+/* Halves every edge that is longer than `most` once; the triangles at an edge share its midpoint. */
 static pbd_status halve_edges(carried_mesh *m, double most, bool *any) {
     pbd_arena a PBD_ARENA;
     long_edge *edge = pbd_new(&a, long_edge, 3 * m->triangles);
@@ -79,7 +79,7 @@ static pbd_status halve_edges(carried_mesh *m, double most, bool *any) {
 
 /* ---- The particles nearest to a vertex --------------------------------------------------------------------------- */
 
-/* Particles by the cubes of a grid around them. */
+/* Particles sorted into the cubes of a grid. */
 typedef struct cubes {
     double low[3], edge;
     size_t count[3], *begin;
@@ -156,11 +156,11 @@ static void look_around(const cubes *c, const double *x, size_t rings, near *n) 
             }
 }
 
-/* What lies within the rings that were looked at is certain. */
+/* Searches ever more rings of cubes until all of the nearest particles lie within the rings searched. */
 static void find_near(const cubes *c, const double *x, near *n) {
     const size_t most = c->count[0] + c->count[1] + c->count[2];
     for (size_t rings = 1;; rings *= 2) {
-        double outside = 0; /* of a vertex beyond the grid, from the cube that stands for its own */
+        double outside = 0; /* m: how far the vertex lies outside the grid, along one axis */
         look_around(c, x, rings, n);
         for (int d = 0; d < 3; d++) {
             const double high = c->low[d] + c->edge * (double)c->count[d];
@@ -197,8 +197,8 @@ static void diagonalize(double A[3][3], double V[3][3]) {
 }
 
 /* The coefficients of the first `count` carriers with weights w, at X: share_i = w_i (1/W + (X_i - X_c)' N+ (X - X_c))
- * with N = sum w (X_i - X_c)(X_i - X_c)', its inverse without the directions in which the carriers do not spread. Of a
- * single such direction `null` is the unit vector times the way along it. */
+ * with W = sum w, N = sum w (X_i - X_c)(X_i - X_c)', and N+ its inverse without the directions in which the carriers do
+ * not spread. If there is one such direction, `null` is the component of X - X_c along it, else 0. */
 static void find_shares(const double *X, const double *rest, const uint32_t *carrier, size_t count, const double *w,
                         double *share, double null[3]) {
     static const double FLAT = 1e-4;
@@ -255,7 +255,7 @@ static void find_carriers(carried_mesh *m, const cubes *c, size_t v) {
     uint32_t *carrier = m->carrier + v * CARRIERS;
     find_near(c, X, &n);
     const size_t count = n.count < CARRIERS ? n.count : CARRIERS;
-    /* All but the last have a weight; fewer particles than CARRIERS all have one. */
+    /* Weights fade to zero at the next nearest particle; without one, at twice the distance of the last carrier. */
     const double reach = n.count > CARRIERS ? n.square[CARRIERS] * (1 + 1e-9) : 4 * n.square[count - 1] + 1e-300;
     for (size_t i = 0; i < CARRIERS; i++) carrier[i] = i < count ? n.particle[i] : UINT32_MAX;
     for (size_t i = 0; i < count; i++) w[i] = weight_at(n.square[i], reach) + 1e-9;
@@ -311,7 +311,7 @@ static int compare_bonds(const void *a, const void *b) {
     return (p->stretch > q->stretch) - (p->stretch < q->stretch);
 }
 
-/* The carriers that whole bonds join to the first. All of them where it has no bond: there is nothing to tear. */
+/* The carriers that unbroken bonds connect to the first, as bits; all if the first has no bond that could break. */
 static uint16_t held_by(const carried_mesh *m, size_t v, size_t count, const double *x) {
     const uint32_t *carrier = m->carrier + v * CARRIERS;
     bond bonds[CARRIERS * CARRIERS / 2];
@@ -342,7 +342,8 @@ static uint16_t held_by(const carried_mesh *m, size_t v, size_t count, const dou
     return first_is_bound ? held : all;
 }
 
-/* The plane's normal as it is now: across the ways to two carriers that span it best, on the side of `null` at rest. */
+/* Adds the offset along the plane's current normal: the sum over triangles of the first carrier and two consecutive
+ * ones, each normal on the side of `null` at rest. */
 static void add_normal(const carried_mesh *m, const uint32_t *carrier, size_t count, const double *null,
                        const double *x, double out[3]) {
     const double length = sqrt(null[0] * null[0] + null[1] * null[1] + null[2] * null[2]);
@@ -368,7 +369,7 @@ static void add_normal(const carried_mesh *m, const uint32_t *carrier, size_t co
     for (int d = 0; d < 3 && size > 0; d++) out[d] += length / size * sum[d];
 }
 
-/* Whether what is left of the carriers surrounds the vertex well enough to carry it. */
+/* Whether the remaining carriers surround the vertex well enough to carry it. */
 static bool is_firm(size_t count, const double *share) {
     static const double MOST = 5;
     double sum = 0;

@@ -9,7 +9,7 @@
 #define REAL double
 #include "methods/physics/surface/colliders.h"
 
-static const double UPRIGHT = 0.05; /* the sine up to which a normal counts as level */
+static const double UPRIGHT = 0.05; /* a plane whose unit normal has at most this vertical component is a wall */
 
 static pbd_status add_line(pbd_lines *l, const double from[3], const double to[3]) {
     if (l->count == l->capacity) {
@@ -77,7 +77,7 @@ static double above(const placed *p, const double x[3]) {
     return sum;
 }
 
-/* Cuts the stretch to where it is on the upper side of a plane; false when nothing is left. */
+/* Clips the segment to the upper side of a plane; false when nothing is left. */
 static bool cut(double from[3], double to[3], double from_above, double to_above) {
     if (from_above < 0 && to_above < 0) return false;
     if (from_above * to_above >= 0) return true;
@@ -87,7 +87,7 @@ static bool cut(double from[3], double to[3], double from_above, double to_above
     return true;
 }
 
-/* The line where a wall meets the level low[2], cut by the other walls and the box; and its ends, upward. */
+/* A rectangle that stands on the line where a wall meets the level low[2], cut by the other walls and the box. */
 static pbd_status add_wall(pbd_lines *l, const pbd_scene *scene, size_t wall, double time, const double low[3],
                            const double high[3]) {
     const placed p = placed_at(&scene->colliders.item[wall], time);
@@ -119,7 +119,7 @@ static pbd_status add_wall(pbd_lines *l, const pbd_scene *scene, size_t wall, do
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
-/* A blade while it is there. */
+/* A blade's outline, from its begin to its end. */
 static pbd_status add_blade(pbd_lines *l, const pbd_blade *b, double time) {
     double corner[4][3];
     if (time < b->begin || time > b->end) return pbd_ok();
@@ -155,7 +155,7 @@ void pbd_grow_by_colliders(const pbd_scene *scene, double low[3], double high[3]
             for (int d = 0; d < 3; d++) {
                 double reach = 0;
                 for (int a = 0; a < 3; a++) reach += fabs(p.axis[a][d]) * half[a];
-                /* of planes, level walls along an axis of the world */
+                /* of planes, only walls normal to x or y */
                 if (c->shape == PBD_PLANE && (d == 2 || fabs(p.axis[2][d]) < 1 - 1e-6)) continue;
                 low[d] = fmin(low[d], p.centre[d] - reach);
                 high[d] = fmax(high[d], p.centre[d] + reach);

@@ -1,5 +1,5 @@
-/* Colliders and blades as lines, for pictures: boxes by their edges, round things by circles, meshes by their edges or
- * by cuts, walls by where they stand on the ground. */
+/* Colliders and blades as lines, for pictures: boxes by their edges, round shapes by circles, meshes by their edges or
+ * sections, walls as rectangles on the ground. */
 #ifndef PBD_COLLIDER_LINES_H
 #define PBD_COLLIDER_LINES_H
 
@@ -10,15 +10,15 @@ typedef struct pbd_lines {
     double *end; /* count x 6, m: from, to */
 } pbd_lines;
 
-/* The plane that things fall to: the highest with its normal upward; NULL: there is none. */
+/* The ground: the highest plane with an upward normal; NULL: there is none. */
 const pbd_collider *pbd_ground_of(const pbd_scene *scene);
 
-/* The box from low to high (m), grown to hold what colliders there are, wherever they move to; walls that stand upright
- * bound it where they stand. Without a ground under it its low end stays. */
+/* Grows the box from low to high (m) to hold the colliders at the start and at the end; of planes, only walls normal to
+ * x or y. If there is a ground, low[2] is set to it first. */
 void pbd_grow_by_colliders(const pbd_scene *scene, double low[3], double high[3]);
 
-/* All of them at a time (s), walls within the box; `solids`: also those that pictures draw as triangles
- * (collider_mesh.h). To be freed with free(lines->end), also on failure. */
+/* Colliders and blades at a time (s), walls cut to the box; `solids`: also those that pictures draw as triangles
+ * (collider_mesh.h). The caller frees lines->end, also on failure. */
 pbd_status pbd_collider_lines(const pbd_scene *scene, double time, const double low[3], const double high[3],
                               bool solids, pbd_lines *lines);
 

@@ -24,7 +24,7 @@ static pbd_status take_shape(const shape *s, pbd_arena *a, collider_mesh_of *out
     return shape_mesh_copy(&mesh, a, &out->mesh);
 }
 
-/* By its distance on a grid that is stretched to its box. */
+/* Meshes the zero level of its distance, on a grid stretched to its box. */
 static pbd_status take_distance(const pbd_scene *scene, const pbd_collider *c, pbd_arena *a, collider_mesh_of *out) {
     pbd_arena owned PBD_ARENA;
     iso_mesh mesh PBD_CLEANUP(iso_mesh_free) = {0};

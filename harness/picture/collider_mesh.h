@@ -1,5 +1,5 @@
-/* Colliders as triangles, for pictures: all but planes and perforated plates, which are unbounded, and containers and
- * boxes (walls, presses), behind which matter is seen: their outlines are drawn (collider_lines.h). */
+/* Colliders as triangles, for pictures. Not planes and perforated plates, which are unbounded, nor containers and boxes
+ * (walls, presses), which would hide matter: their outlines are drawn (collider_lines.h). */
 #ifndef PBD_COLLIDER_MESH_H
 #define PBD_COLLIDER_MESH_H
 
@@ -16,13 +16,13 @@ typedef struct collider_meshes {
     pbd_arena owned;
 } collider_meshes;
 
-/* Whether it is drawn so. */
+/* Whether it is drawn as triangles. */
 bool collider_is_solid(const pbd_collider *collider);
 
 /* The scene must outlive it. Free with collider_meshes_free (safe on a zeroed one), also after an error. */
 pbd_status collider_meshes_make(const pbd_scene *scene, collider_meshes *out);
 void collider_meshes_free(collider_meshes *meshes);
-/* Their vertices at a time (s), one collider after the other. */
+/* Writes their vertices (x 3, m) at a time (s), one collider after the other. */
 void collider_meshes_place(const collider_meshes *meshes, const pbd_scene *scene, double time, double *vertex);
 void collider_meshes_join(const collider_meshes *meshes, uint32_t *triangle);
 

@@ -60,7 +60,7 @@ uint32_t pbd_colour_of_material(const pbd_material *m) {
                                     : ELASTIC;
 }
 
-/* ---- What can be told -------------------------------------------------------------------------------------------- */
+/* ---- Which colours are available --------------------------------------------------------------------------------- */
 
 static bool is_sampled(const pbd_scene *scene, const pbd_body *body) {
     return !body->node && scene->particles.spacing > 0;
@@ -68,7 +68,7 @@ static bool is_sampled(const pbd_scene *scene, const pbd_body *body) {
 
 static bool is_solid(const pbd_body *body) { return body->node && body->corners != 3; }
 
-/* Whether F gives its stress: not of matter whose moduli change as it flows. */
+/* Whether F determines the stress: not if the moduli change as the matter flows. */
 static bool has_law(const pbd_material *m) {
     const int rule = flow_number(m->flow);
     return m->matter == PBD_CONTINUUM && !(m->yield_strain > 0) && !(rule >= 0 && flow_table[rule].hardens);

@@ -49,7 +49,7 @@ static void cross_columns(double J[3][3], int from, int to, int out) {
     }
 }
 
-/* A triangle's third direction: its unit normal, so that it is not strained along it. */
+/* Sets a triangle's third direction to its unit normal, so that there is no strain along it. */
 static void add_normal(double J[3][3]) {
     cross_columns(J, 0, 1, 2);
     const double length = sqrt(J[0][2] * J[0][2] + J[1][2] * J[1][2] + J[2][2] * J[2][2]);

@@ -6,9 +6,9 @@
 #include "harness/picture/particle_surface.h"
 #include "methods/physics/matter/flow_table.h"
 
-/* Grid cells of surfaces, in spacings; the shares of filled volume at which they lie: that of a plane surface, a little
- * less where drops are to be seen, and more where a surface lies beneath another. Particles at which there is less than
- * DROP are drops; where a body is torn, only those that are alone: CRUMB. */
+/* CELL: grid cell of surfaces, in spacings. The filled share of the volume at which a surface lies: SOLID is that of a
+ * plane surface, MELT a little less, to show drops, and INSIDE more, for a surface beneath another. Particles at which
+ * the share is below DROP are drawn as drops; in torn bodies only isolated ones, below CRUMB. */
 static const double CELL = 0.5, SOLID = 0.5, MELT = 0.38, INSIDE = 0.75, DROP = 0.55, CRUMB = 0.43;
 enum { ROUNDS = 12 /* of smoothing */, REST_ROUNDS = 30, MOST_GROUPS = 20 };
 
@@ -87,7 +87,7 @@ double drawn_radius(const pbd_scene *scene) {
     return 0.5 * cbrt(volume / (double)scene->particles.count);
 }
 
-/* Of a square face, which is two triangles, the diagonal is no edge of the body. */
+/* The diagonal of a quadrilateral face, which is two triangles, is not drawn. */
 static pbd_status find_edges(drawn_matter *m) {
     m->edges = pbd_new(&m->owned, unsigned char, m->outside.triangles);
     PBD_TRY(pbd_arena_check(&m->owned));
@@ -147,7 +147,7 @@ static pbd_status make_meshes(drawn_matter *m) {
     return pbd_ok();
 }
 
-/* Cloth beside bare particles, as triangles; its particles are no spheres. */
+/* Cloth beside bare particles is drawn as triangles, without spheres for its particles. */
 static pbd_status open_cloth(drawn_matter *m, way *ways) {
     pbd_scene cloth = *m->scene;
     if (cloth.triangles.count == 0) return pbd_ok();
@@ -169,14 +169,14 @@ static pbd_status open_bare(drawn_matter *m, pbd_draw draw, bool by_body) {
     PBD_TRY(open_cloth(m, ways));
     PBD_TRY(group_particles(m, ways, AS_SURFACE, by_body, &m->melt, &m->surfaces));
     for (size_t i = 0; i < particles && m->surfaces > MOST_GROUPS; i++)
-        if (ways[i] == AS_SURFACE) ways[i] = AS_SPHERE; /* more bodies than a picture tells apart */
+        if (ways[i] == AS_SURFACE) ways[i] = AS_SPHERE; /* more bodies than can be told apart in a picture */
     if (m->surfaces > MOST_GROUPS) m->surfaces = 0;
     PBD_TRY(group_particles(m, ways, AS_SPHERE, false, &m->grain, &m->grains));
     PBD_TRY(group_particles(m, ways, AS_MESH, true, &m->solid, &m->carried));
     return make_meshes(m);
 }
 
-/* Whether every body of elements came as a mesh. */
+/* Whether the scene has a mesh of every body. */
 static bool all_have_skins(const pbd_scene *scene) {
     for (size_t i = 0; i < scene->particles.count; i++)
         if (scene->skins == 0 || !skin_of(scene, body_of(scene, i))) return false;
@@ -239,7 +239,7 @@ static render_body *add(const drawing *d) {
     return body;
 }
 
-/* Cloth, or elements. */
+/* Adds cloth, or the outer faces of elements. */
 static void draw_outside(const drawing *d) {
     const drawn_matter *m = d->m;
     if (m->outside.triangles == 0) return;
@@ -255,7 +255,7 @@ static void draw_outside(const drawing *d) {
     body->lift = is_cloth ? 0.2 * m->edge : 0;
 }
 
-/* Particles as spheres; returns their body. */
+/* Adds particles as spheres; *out is their body. */
 static pbd_status draw_spheres(const drawing *d, size_t count, const uint32_t *particle, double radius,
                                render_body **out) {
     pbd_arena *frame = &d->m->frame;
@@ -305,7 +305,7 @@ static pbd_status take_surface(const drawing *d, const iso_mesh *mesh, const flo
     return pbd_ok();
 }
 
-/* Drops that are too small for a surface. */
+/* Adds spheres for drops that are too small for a surface. */
 static pbd_status draw_drops(const drawing *d, size_t count, const uint32_t *particle, const float *share, double most,
                              float gloss) {
     pbd_arena a PBD_ARENA;
@@ -378,7 +378,7 @@ static pbd_status draw_meshes(const drawing *d) {
     return pbd_ok();
 }
 
-/* What is seen through the tears of meshes. */
+/* Adds the inside of torn bodies, which is visible through the tears of their meshes. */
 static pbd_status draw_insides(const drawing *d) {
     const drawn_matter *m = d->m;
     pbd_arena a PBD_ARENA;

@@ -1,7 +1,7 @@
-/* How a scene's matter is drawn. Elements are drawn by their outside, cloth by its triangles, sand by its grains,
- * liquid and matter that flows by the surface of its particles, and elastic bodies by a mesh that their particles
- * carry: the one they came with, or the surface of their particles at rest. Beneath a mesh that is torn, the inside is
- * drawn as the surface of the body's particles. */
+/* How a scene's matter is drawn. Elements are drawn as their outer faces, cloth as its triangles, sand as grains,
+ * liquid and flowing matter as the surface of its particles, and elastic bodies as a mesh that their particles carry:
+ * the scene's mesh of the body, or the surface of its particles at rest. Under a torn mesh the inside is drawn as the
+ * surface of the body's particles. */
 #ifndef PBD_DRAWN_MATTER_H
 #define PBD_DRAWN_MATTER_H
 
@@ -10,7 +10,7 @@
 #include "harness/picture/deformation.h"
 #include "harness/picture/render_scene.h"
 
-/* AUTO: as above; PARTICLES: particles that are no corners of elements as spheres. */
+/* AUTO: as above; PARTICLES: particles that are not corners of elements are drawn as spheres. */
 typedef enum pbd_draw { PBD_DRAW_AUTO, PBD_DRAW_PARTICLES } pbd_draw;
 #define PBD_DRAW_NAMES "auto|particles"
 
@@ -28,24 +28,24 @@ typedef struct drawn_matter {
     double radius; /* m: of bare particles; 0: there are none */
     surface outside;
     double edge;          /* m: mean edge of its triangles */
-    unsigned char *edges; /* of the outside's triangles; NULL: cloth beside particles, of which none are drawn */
+    unsigned char *edges; /* by triangle of the outside: its drawn edges as bits; NULL: none (cloth) */
     size_t grains, surfaces, carried;
-    drawn_group *grain, *melt, *solid; /* drawn as spheres; as surfaces; `carried` bodies by the meshes below */
+    drawn_group *grain, *melt, *solid; /* drawn as spheres; as surfaces; `carried` bodies as the meshes below */
     carried_mesh *mesh;
     pbd_arena owned, frame; /* frame: of the state that was drawn last */
 } drawn_matter;
 
-/* by_body: surfaces are of one body each, so that bodies may have colours. Scene and body must outlive it. Free with
+/* by_body: each surface shows one body, so that bodies may differ in colour. Scene and body must outlive it. Free with
  * drawn_matter_close (safe on a zeroed one), also after an error. */
 pbd_status drawn_matter_open(const pbd_scene *scene, const pbd_body *body, pbd_draw draw, bool by_body,
                              drawn_matter *out);
 void drawn_matter_close(drawn_matter *matter);
 
-/* Half the distance of particles that fill their body. */
+/* m: half the spacing of the particles, which is estimated if the scene has none. */
 double drawn_radius(const pbd_scene *scene);
 
-/* A state: by particle positions, x 3, m, and values of the palette; surfaces are drawn within the box. Adds to out,
- * which has room for RENDER_MOST_BODIES; valid until the next call. */
+/* Adds the bodies of a state to out, which has room for RENDER_MOST_BODIES; they are valid until the next call. By
+ * particle: x (x 3, m) and values of the palette. Surfaces are drawn within the box low .. high. */
 pbd_status drawn_matter_at(drawn_matter *matter, const double *x, const float *value, render_palette palette,
                            const double low[3], const double high[3], render_body *out, size_t *bodies);
 

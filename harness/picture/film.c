@@ -15,7 +15,7 @@
 #include "harness/process/progress.h"
 
 enum { RATE = 25, HEIGHT = 720 };
-/* pixels, of each side, by their number */
+/* pixels: of each side, by the number of sides */
 static const int widths[FILM_MOST_SIDES + 1] = {0, 1280, 960, 640, 480};
 
 static const char *ending_of(const char *path) {
@@ -48,7 +48,7 @@ pbd_spool_plan pbd_film_spooling(const pbd_film_plan *plan, int file) {
     return (pbd_spool_plan){.file = file, .interval = interval_of(plan), .fields = pbd_take_fields(plan->album.colour)};
 }
 
-/* ---- What stands below the pictures ------------------------------------------------------------------------------ */
+/* ---- Captions and legend ----------------------------------------------------------------------------------------- */
 
 enum { CAPTION = 40, LEGEND = 60 /* pixels */ };
 
@@ -57,7 +57,7 @@ typedef struct sides {
     pbd_take take[FILM_MOST_SIDES];
     size_t count;
     int width;       /* of each, pixels */
-    pbd_image strip; /* below them; of no height where nothing is to be said */
+    pbd_image strip; /* captions and legend below them; height 0: none */
 } sides;
 
 static void close_sides(sides *s) {
@@ -81,7 +81,7 @@ static pbd_status list_captions(const sides *s, const char *path) {
     return pbd_error(PBD_FAILED, "cannot write %.250s: %s", path, strerror(errno));
 }
 
-/* By gnuplot, once: its letters are those of figures. Its files stand beside the film and are removed. */
+/* Drawn once, by gnuplot, so that the font is that of figures. Its files are put beside the film and removed. */
 static pbd_status draw_strip(sides *s) {
     const pbd_album *a = &s->take[0].album;
     char list[4200], target[4200], width[20], height[20], count[20], least[40], scale[40], palette[400];
@@ -128,7 +128,7 @@ static bool send_image(int socket, const pbd_image *image) {
     return true;
 }
 
-/* Pictures side by side, and the strip. */
+/* Copies the pictures side by side into the frame, with the strip below. */
 static void join_frame(const sides *s, pbd_image *frame) {
     const size_t part = 3 * (size_t)s->width, row = part * s->count;
     const int height = s->take[0].image.height;
@@ -147,7 +147,7 @@ static double end_of(const sides *s) {
     return end;
 }
 
-/* Each frame shows the last states at or before its time. ffmpeg that stops listening says why at its end. */
+/* Each frame shows the last states at or before its time. If ffmpeg stops reading, `shoot` reports why. */
 static pbd_status draw_frames(sides *s, pbd_image *frame, int socket) {
     const double interval = interval_of(s->plan);
     const size_t frames = (size_t)floor(end_of(s) / interval + 1e-6) + 1;
@@ -165,7 +165,7 @@ static pbd_status draw_frames(sides *s, pbd_image *frame, int socket) {
     return status;
 }
 
-/* The words of ffmpeg: raw pictures from its standard input, and a codec that players and browsers know. */
+/* The arguments of ffmpeg: raw pictures from standard input, and a codec that players and browsers support. */
 static void spell(const char *path, const char *size, const char *word[40]) {
     static const char *const input[] = {"ffmpeg",   "-loglevel",     "error", "-y", "-f",
                                         "rawvideo", "-pixel_format", "rgb24", NULL};
@@ -191,7 +191,7 @@ static pbd_status shoot(sides *s) {
     pbd_child_process process;
     pbd_child child PBD_CLEANUP(pbd_child_free) = {0};
     pbd_image frame PBD_CLEANUP(pbd_image_free) = {.width = s->width * (int)s->count, .height = HEIGHT};
-    char file[4100]; /* a name that begins with a dash is no option */
+    char file[4100]; /* so that a name with a leading dash is not an option */
     PBD_TRY_NEW(frame.pixel, 3 * (size_t)frame.width * (size_t)frame.height);
     snprintf(file, sizeof file, "%s%s", *s->plan->path == '-' ? "./" : "", s->plan->path);
     snprintf(size, sizeof size, "%dx%d", frame.width, frame.height);
@@ -223,7 +223,7 @@ pbd_status pbd_film_draw(const pbd_film_plan *plan, const pbd_take_of *side, siz
     return shoot(&s);
 }
 
-/* ---- Of a run that is made now ----------------------------------------------------------------------------------- */
+/* ---- Film of a run in progress ----------------------------------------------------------------------------------- */
 
 struct pbd_film {
     pbd_film_plan plan;
@@ -231,7 +231,7 @@ struct pbd_film {
     const pbd_method *method;
     int file; /* of the spool */
     pbd_spool *spool;
-    bool checked; /* that the colour can be told */
+    bool checked; /* whether the colour's availability was checked */
 };
 
 pbd_status pbd_film_can_move(const pbd_scene *scene) {
@@ -267,7 +267,7 @@ void pbd_film_close(pbd_film *f) {
 bool pbd_film_wants(pbd_film *f, double time, long step) { return pbd_spool_wants(f->spool, time, step); }
 
 static pbd_status check_colour(const pbd_film *f) {
-    static const double some = 0; /* that there is a field, not what it holds */
+    static const double some = 0; /* marks fields that exist; the values are not read */
     const pbd_body body = pbd_body_of(f->scene, f->method);
     const pbd_seen_state first = {.position = &some,
                                   .velocity = pbd_spool_has(f->spool, PBD_VELOCITIES) ? &some : NULL,

@@ -30,8 +30,9 @@ static int edge_between(int a, int b) {
     return -1;
 }
 
-/* Around each face, counter-clockwise from outside: from where the walk leaves the inside to where it entered it last.
- * Every edge that is crossed is left on one of its faces and entered on the other: the steps form loops. */
+/* Walks around each face, counter-clockwise from outside. A step leads from the edge where the walk leaves the inside
+ * to the edge where it last entered it. Each crossed edge is left on one of its faces and entered on the other, so the
+ * steps form loops. */
 static void find_steps(int in, int next[EDGES]) {
     for (int d = 0; d < 3; d++)
         for (int side = 0; side < 2; side++) {
@@ -67,7 +68,7 @@ static void make_case(int in, cube_case *out) {
 }
 
 /* ---- Layers of the grid -------------------------------------------------------------------------------------------
- * Vertices are numbered layer by layer, each with the edges that start in it. */
+ * Vertices lie on crossed edges. They are numbered layer by layer; an edge belongs to the layer where it starts. */
 
 enum { CHUNK = 16 /* layers that one thread takes at a time */ };
 
@@ -75,15 +76,15 @@ typedef struct maker {
     const scalar_grid *g;
     float level;
     size_t row, layer; /* nodes */
-    size_t *vertices;  /* by layer: of all layers before it */
-    size_t *triangles; /* likewise of the cubes above a layer */
+    size_t *vertices;  /* by layer: their number in all layers before it */
+    size_t *triangles; /* likewise; a cube belongs to the layer below it */
     cube_case kind[256];
     iso_mesh *out;
 } maker;
 
 static bool inside(const maker *m, size_t node) { return m->g->value[node] >= m->level; }
 
-/* Calls for each crossed edge from layer z, in the order of its nodes. */
+/* Executes body for each crossed edge that starts in layer z, in the order of nodes. */
 #define FOR_CROSSINGS(m, z, node, axis, body)                                                        \
     for (size_t y_ = 0; y_ < (m)->g->nodes[1]; y_++)                                                 \
         for (size_t x_ = 0; x_ < (m)->g->nodes[0]; x_++) {                                           \
@@ -156,7 +157,7 @@ static void place_vertices(const maker *m, size_t z) {
     FOR_CROSSINGS(m, z, node, axis, place_vertex(m, node, axis, vertex++))
 }
 
-/* `number` of the layers below and above. */
+/* below, above: vertex numbers of the layers below and above the cube. */
 static void join_cube(const maker *m, size_t x, size_t y, const cube_case *kind, const uint32_t *below,
                       const uint32_t *above, uint32_t *out) {
     for (int k = 0; k < 3 * kind->triangles; k++) {
@@ -250,7 +251,8 @@ pbd_status iso_mesh_make(const scalar_grid *grid, float level, iso_mesh *out) {
 
 /* ---- Smoothing --------------------------------------------------------------------------------------------------- */
 
-/* Moves every vertex by `share` of the way to the middle of its neighbours. The edges of a closed mesh come twice. */
+/* Moves every vertex by `share` of the way to the mean of its neighbours. Each edge of a closed mesh occurs in two
+ * triangles, once in each direction. */
 static void relax(iso_mesh *m, double share, double *mean, uint32_t *count) {
     memset(mean, 0, 3 * m->vertices * sizeof *mean);
     memset(count, 0, m->vertices * sizeof *count);

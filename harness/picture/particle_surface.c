@@ -15,7 +15,7 @@ static bool is_in(const sampled_matter *m, const double *x) {
     return in;
 }
 
-/* Around the particles in the box, with room for where the share ends; false: there are none. */
+/* Lays the grid around the particles in the box, with a margin of the support radius; false: there are none. */
 static bool lay_grid(const sampled_matter *m, double cell, scalar_grid *g) {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, nodes = 0;
     for (size_t i = 0; i < m->count; i++) {
@@ -26,7 +26,7 @@ static bool lay_grid(const sampled_matter *m, double cell, scalar_grid *g) {
     for (g->cell = cell * m->size;; g->cell *= 1.1) {
         nodes = 1;
         for (int d = 0; d < 3; d++) {
-            /* On multiples of the cell, so that matter that does not move has one surface. */
+            /* A multiple of the cell, so that matter at rest has the same surface in every state. */
             g->origin[d] = g->cell * (floor((low[d] - SUPPORT * m->size) / g->cell) - 1);
             g->nodes[d] = (size_t)ceil((high[d] + SUPPORT * m->size - g->origin[d]) / g->cell) + 3;
             nodes *= (double)g->nodes[d];
@@ -37,7 +37,7 @@ static bool lay_grid(const sampled_matter *m, double cell, scalar_grid *g) {
 
 /* ---- Filling it -------------------------------------------------------------------------------------------------- */
 
-/* Particles by the slab of layers that they are in, in their order. */
+/* Particles sorted by slab of layers, in their order within a slab. */
 typedef struct slabs {
     size_t count, *begin;
     uint32_t *particle;
@@ -82,7 +82,7 @@ static long most(double x, size_t nodes) { return x < (double)nodes - 1 ? (long)
 
 static void add_particle(const sampled_matter *m, const scalar_grid *g, float *valued, size_t particle, long first,
                          long end) {
-    static const double SIGMA = 21 / (2 * 3.14159265358979324); /* of Wendland's C2 in space, by support^3 */
+    static const double SIGMA = 21 / (2 * 3.14159265358979324); /* factor of Wendland C2 in 3D, times support^3 */
     const double reach = SUPPORT * m->size / g->cell, *x = m->x + 3 * particle;
     const float sigma = (float)(SIGMA / (SUPPORT * SUPPORT * SUPPORT)), step = (float)(1 / reach);
     const float value = m->value && isfinite(m->value[particle]) ? m->value[particle] : 0;
@@ -101,7 +101,7 @@ static void add_particle(const sampled_matter *m, const scalar_grid *g, float *v
         }
 }
 
-/* Each slab by one thread, from the particles within reach in their order. */
+/* One thread fills each slab; it adds the particles within reach in a fixed order. */
 static pbd_status fill_grid(const sampled_matter *m, const scalar_grid *g, float *valued) {
     pbd_arena a PBD_ARENA;
     slabs s;

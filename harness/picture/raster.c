@@ -45,8 +45,8 @@ static pbd_status make_fans(const raster_body *body, pbd_arena *a, fans *f) {
     return pbd_ok();
 }
 
-/* The mean normal of the faces around a corner that turn by less than 40 degrees from this one (cosine): smooth where
- * the body is, with edges where it has edges. */
+/* The mean normal of the faces around a corner that turn by less than an angle from this one (its cosine; 40 degrees,
+ * or 80 for smooth bodies), so that smooth parts look smooth and edges stay sharp. */
 static vector corner_normal(const fans *f, size_t triangle, uint32_t point, float cosine) {
     const vector own = f->unit[triangle];
     vector mean = {0};
@@ -98,7 +98,7 @@ static void draw_sphere(raster *r, vector at, float radius, uint32_t number, int
     }
 }
 
-/* The samples of a row that are on the left of an edge: from + k slope >= 0 for k in [*low, *high]. */
+/* Reduces [*low, *high] to the samples k of a row on the inner side of an edge: from + k slope >= 0. */
 static void cut_row(float from, float slope, int *low, int *high) {
     if (slope > 0) {
         const float k = ceilf(-from / slope);
@@ -126,7 +126,7 @@ static void draw_triangle(raster *r, const vector p[3], uint32_t number, int top
         float z = 0;
         for (int k = 0; k < 3; k++) {
             const float w = turn(p[k], p[(k + 1) % 3], 0.5f, (float)y + 0.5f) / area;
-            cut_row(w + 1e-5f, slope[k], &from, &to); /* no gap between neighbours by rounding */
+            cut_row(w + 1e-5f, slope[k], &from, &to); /* so that rounding leaves no gap between neighbours */
         }
         if (from > to) continue;
         for (int k = 0; k < 3; k++)
@@ -179,7 +179,7 @@ static void draw_item(raster *r, const raster_body *b, size_t i, int top, int en
     }
 }
 
-/* Items by the bands that they cover, in their order: each band is drawn by one thread, from the same list. */
+/* Sorts items by the bands that they cover and keeps their order. One thread draws each band, from the same list. */
 static pbd_status draw_body(raster *r, const raster_body *b) {
     const size_t items = items_of(b->of);
     const int bands = (r->height + BAND - 1) / BAND;
@@ -252,7 +252,7 @@ static pbd_status add_body(raster *r, const render_body *b, const render_camera 
 
 pbd_status raster_make(const render_body *body, size_t bodies, const render_camera *camera, int width, int height,
                        raster *out) {
-    static const int SMALL = 1000; /* pixels: pictures up to here are finer */
+    static const int SMALL = 1000; /* pixels: pictures up to this width get more samples per pixel */
     const int samples = width <= SMALL ? 3 : 2;
     *out = (raster){.width = samples * width,
                     .height = samples * height,

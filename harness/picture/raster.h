@@ -1,5 +1,5 @@
-/* Which triangle or sphere each sample of a picture shows, and how near it is: a z-buffer with the number of what is
- * seen instead of its colour, so that light is computed once for what stays visible. */
+/* Which triangle or sphere each sample of a picture shows, and its depth: a z-buffer that stores the number of the
+ * visible item instead of its colour, so that light is computed only once, for what stays visible. */
 #ifndef PBD_RASTER_H
 #define PBD_RASTER_H
 
@@ -10,7 +10,7 @@
 /* A body as it is drawn. Its items are numbered: triangles first, then spheres. */
 typedef struct raster_body {
     const render_body *of;
-    vector *point;  /* from the picture's middle: f32 is enough there, wherever the scene lies */
+    vector *point;  /* relative to the picture's middle, so that f32 suffices wherever the scene lies */
     vector *normal; /* triangles x 3; NULL: of->normal */
     uint32_t first; /* number of its first item */
 } raster_body;
@@ -21,7 +21,7 @@ typedef struct raster {
     vector right, up, towards;
     float per_metre;     /* samples */
     float *depth;        /* by sample: towards the eye, m; -INFINITY: nothing */
-    uint32_t *item;      /* by sample: what is seen, 1 + its number; 0: nothing */
+    uint32_t *item;      /* by sample: 1 + number of the visible item; 0: nothing */
     unsigned char *line; /* by sample: 1 on a line; NULL: there are none */
     size_t bodies;
     raster_body body[RENDER_MOST_BODIES];
@@ -33,13 +33,13 @@ pbd_status raster_make(const render_body *body, size_t bodies, const render_came
                        raster *out);
 void raster_free(raster *r);
 
-/* A point as the raster sees it: x and y in samples from the top left, z the depth. */
+/* Projects a point: x and y in samples from the top left, z the depth. */
 static inline vector raster_seen(const raster *r, vector p) {
     return (vector){0.5f * (float)r->width + r->per_metre * dot(p, r->right),
                     0.5f * (float)r->height - r->per_metre * dot(p, r->up), dot(p, r->towards)};
 }
 
-/* The size of grain i of a body over its radius: 0.85 to 1.15 of bodies of grains, else 1. */
+/* Factor of the radius of sphere i of a body: 0.85 to 1.15 for grains, else 1. */
 float raster_grain(const render_body *body, size_t i);
 
 #endif

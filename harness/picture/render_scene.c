@@ -7,13 +7,13 @@
 
 /* ---- Colours ----------------------------------------------------------------------------------------------------- */
 
-/* From light and neutral to dark; lightness (CIE L*) falls evenly from 88 to 22, so that grey tells the same. */
+/* From light and neutral to dark; lightness (CIE L*) falls evenly from 88 to 22, so that it also reads in grey. */
 static const float scale[5][3] = {{0.835f, 0.871f, 0.906f},
                                   {0.937f, 0.671f, 0.431f},
                                   {0.839f, 0.420f, 0.286f},
                                   {0.647f, 0.208f, 0.251f},
                                   {0.376f, 0.063f, 0.208f}};
-/* Told apart also without red and green (Okabe and Ito 2008), lightened to take shading. */
+/* Distinct also to readers with red-green colour blindness (Okabe and Ito 2008); lightened, since shading darkens. */
 static const float bodies[6][3] = {{0.45f, 0.70f, 0.90f}, {0.93f, 0.68f, 0.25f}, {0.30f, 0.70f, 0.56f},
                                    {0.86f, 0.58f, 0.74f}, {0.88f, 0.50f, 0.28f}, {0.72f, 0.72f, 0.70f}};
 
@@ -60,7 +60,7 @@ render_camera render_look_at(const double low[3], const double high[3], double *
         size = fmax(size, 2 * half);
         if (d < 2) diagonal += half * half;
     }
-    if (!(size > 0)) size = c.half_width = c.half_height = 1; /* a point, or nothing that is finite */
+    if (!(size > 0)) size = c.half_width = c.half_height = 1; /* a point, or no finite position */
     *aspect = fmin(fmax(c.half_height / c.half_width, 0.5), 1);
     if (c.half_height < *aspect * c.half_width)
         c.half_height = *aspect * c.half_width;

@@ -6,7 +6,7 @@
 
 #include "harness/exec/arena.h"
 
-/* ---- Particles by the cubes of a grid that they are in at rest --------------------------------------------------- */
+/* ---- Particles sorted by grid cell at rest ----------------------------------------------------------------------- */
 
 typedef struct cell_of {
     int64_t at[3];
@@ -31,7 +31,7 @@ static void sort_particles(const pbd_scene *scene, cell_of *cell) {
     qsort(cell, scene->particles.count, sizeof *cell, compare_cells);
 }
 
-/* The first in the order that is not before this cell. */
+/* Index of the first sorted particle that is not before this cell. */
 static size_t find_cell(const cell_of *cell, size_t count, const int64_t at[3]) {
     const cell_of wanted = {{at[0], at[1], at[2]}, 0};
     size_t low = 0;
@@ -107,7 +107,7 @@ static sums look_around(const pbd_scene *scene, const cell_of *cell, size_t own,
     const size_t i = cell[own].particle;
     const double reach = REACH * scene->particles.spacing;
     sums s = {0};
-    for (int column = 0; column < 9; column++) { /* three cells along z are side by side in the order */
+    for (int column = 0; column < 9; column++) { /* three cells along z are consecutive in the order */
         int64_t at[3] = {cell[own].at[0] + column % 3 - 1, cell[own].at[1] + column / 3 - 1, cell[own].at[2] - 1};
         size_t n = find_cell(cell, scene->particles.count, at);
         for (; n < scene->particles.count; n++) {

@@ -5,14 +5,14 @@
 
 #include "methods/method.h"
 
-/* The Frobenius norm of Green's strain at each particle, of the linear map that fits the places x (particles x 3, m) of
- * its neighbours at rest best: those within 1.75 spacings, of the same body. Where these lie in a plane or are too few,
- * the root mean square of Green's strain along the way to each. Particles without a neighbour have none: 0. The scene
- * must have a spacing. */
+/* The Frobenius norm of Green's strain at each particle, from the linear map that best fits the positions x (particles
+ * x 3, m) of its neighbours: particles of the same body within 1.75 spacings at rest. Where these lie in a plane or are
+ * too few, the root mean square of Green's strain along the lines to them. 0 without neighbours. The scene must have a
+ * spacing. */
 pbd_status pbd_sample_strain(const pbd_scene *scene, const double *x, double *strain);
 
-/* The share of these neighbours from which each particle has parted: to more than twice the distance at rest (the local
- * damage of S. Silling and E. Askari, Computers and Structures 83, 2005, with bonds of that strength). */
+/* The share of these neighbours that are now at more than twice their distance at rest (the local damage of S. Silling
+ * and E. Askari, Computers and Structures 83, 2005, with bonds that break at that stretch). */
 pbd_status pbd_sample_damage(const pbd_scene *scene, const double *x, double *damage);
 
 #endif

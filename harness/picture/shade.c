@@ -43,8 +43,8 @@ static colour colour_of(const render_body *body, float value, const encoding *e)
 
 /* ---- The picture ------------------------------------------------------------------------------------------------- */
 
-/* Lamp and sky are looked at from every second pixel of every second row. Four such neighbours, a turn each, look at
- * different places about them and at different points of the lamp; the mean over them sees all. */
+/* The light of lamp and sky is found for every second pixel of every second row. Each of four such neighbours has its
+ * own turn, with its own taps around the pixel and its own points of the lamp; the mean over the four includes all. */
 enum { TAPS = 5, TURNS = 4 };
 
 typedef struct painter {
@@ -54,15 +54,15 @@ typedef struct painter {
     int width, height; /* pixels */
     bool has_ground;
     float ground, grid, ground_radius, ground_x, ground_y; /* m, from the picture's middle */
-    float *near;             /* by pixel: depth of its middle sample, m, with the ground; -INFINITY: nothing */
+    float *near;             /* by pixel: depth of its nearest sample, m, else of the ground; -INFINITY: nothing */
     float *open;             /* by pixel: share of the sky that its nearest surface sees */
-    float *light;            /* by pixel: likewise of the lamp */
-    int tap[TURNS][TAPS][2]; /* pixels: place_taps */
+    float *light;            /* by pixel: the same for the lamp */
+    int tap[TURNS][TAPS][2]; /* pixels: offsets, by place_taps */
 } painter;
 
 /* What a sample shows. */
 typedef struct spot {
-    vector point, normal; /* towards the eye */
+    vector point, normal; /* the normal points towards the eye */
     colour colour;
     float gloss, edge; /* edge: 1, less on lines of the mesh */
 } spot;
@@ -83,7 +83,7 @@ static const raster_body *body_of(const raster *r, uint32_t item) {
 
 static int nearest(const float w[3]) { return w[0] >= w[1] && w[0] >= w[2] ? 0 : w[1] >= w[2] ? 1 : 2; }
 
-/* Lines of small triangles are fainter: a fine mesh is a tint, not a net. */
+/* Edges of small triangles are fainter, so that a fine mesh looks like a tint, not like a net. */
 static float edge_light(const raster *r, unsigned edges, const vector p[3], const float w[3], float area) {
     float length[3], mean = 0, light = 1;
     for (int k = 0; k < 3; k++) {
@@ -105,7 +105,7 @@ static vector normal_at(const raster_body *b, size_t t, size_t k) {
     return (vector){n[0], n[1], n[2]};
 }
 
-/* Behind, a sheet has a darker and greyer tint, so that its sides are told apart. */
+/* The back of a sheet is darker and greyer, so that its sides can be told apart. */
 static colour tint_of_back(colour c) {
     const float grey = 0.3f * c.x + 0.55f * c.y + 0.15f * c.z;
     return scaled(sum(scaled(c, 0.45f), scaled((colour){grey, grey, grey}, 0.55f)), 0.7f);
@@ -137,7 +137,7 @@ static void spot_of_triangle(const painter *p, const raster_body *b, size_t t, f
         }
     }
     out->normal = unit(face);
-    if (area > 0 && body->has_back) out->colour = tint_of_back(out->colour); /* turned clockwise as y points down */
+    if (area > 0 && body->has_back) out->colour = tint_of_back(out->colour); /* clockwise, as y points down */
     if (body->edges && body->edges[t]) out->edge = edge_light(p->r, body->edges[t], at, w, area);
 }
 
@@ -147,7 +147,7 @@ static void spot_of_sphere(const painter *p, const raster_body *b, size_t i, spo
     out->normal = unit(off);
     out->colour = colour_of(b->of, b->of->value[i], &p->code);
     const float rim = dot(out->normal, p->r->towards);
-    if (b->of->grains) { /* each of a shade of its own */
+    if (b->of->grains) { /* each grain has its own shade */
         const uint32_t hash = ((uint32_t)i + 77u) * UINT32_C(2246822519);
         out->colour = scaled(out->colour, 0.72f + 0.5f * (float)(hash >> 8) / 16777216.0f);
     }
@@ -170,7 +170,7 @@ static void spot_at(const painter *p, int x, int y, spot *out) {
     if (dot(out->normal, r->towards) < 0) out->normal = scaled(out->normal, -1);
 }
 
-/* The lamp and the sky, whose light comes from above and, fainter, from the eye's side. */
+/* Light of the lamp and of the sky; that of the sky comes from above and, fainter, from the eye's side. */
 static colour light_up(const painter *p, const spot *s, float open, float light) {
     const vector n = s->normal, lamp = p->shadow->lamp, eye = p->r->towards;
     const float direct = larger(dot(n, lamp), 0) * light;
@@ -198,7 +198,7 @@ static float on_grid(float x, float grid, float wide) {
     return clamped(1.5f - off / wide, 0, 1);
 }
 
-/* How much of the ground there is: it ends softly. */
+/* The opacity of the ground, which fades out. */
 static float ground_there(const painter *p, vector at) {
     const float dx = at.x - p->ground_x, dy = at.y - p->ground_y, off = sqrtf(dx * dx + dy * dy);
     const float t = clamped((p->ground_radius - off) / (0.55f * p->ground_radius), 0, 1);
@@ -224,7 +224,7 @@ static colour ground_at(const painter *p, int x, int y, float open, float light)
 
 static int middle_of(const raster *r, int pixel) { return r->samples * pixel + r->samples / 2; }
 
-/* The sample nearest to the eye decides for its pixel. */
+/* The sample of a pixel that is nearest to the eye; it represents the pixel. */
 static size_t nearest_sample(const raster *r, int x, int y) {
     size_t best = (size_t)middle_of(r, y) * (size_t)r->width + (size_t)middle_of(r, x);
     for (int k = 0; k < r->samples * r->samples; k++) {
@@ -248,7 +248,7 @@ static void find_depths(painter *p) {
         }
 }
 
-/* Of each turn, on a spiral; together they cover a disc. */
+/* Places the taps of each turn on a spiral; those of all turns cover a disc. */
 static void place_taps(painter *p, float reach) {
     static const float GOLDEN = 2.39996323f;
     const float pixels = reach * p->r->per_metre / (float)p->r->samples;
@@ -305,7 +305,7 @@ static void find_light_of(painter *p, int x, int y, float reach) {
     p->light[at] = shadow_light(p->shadow, point, normal, turn_of(x, y));
 }
 
-/* The means over four of the pixels above at a like depth; of those without one, what they see themselves. */
+/* Averages over four of the pixels with known light at a similar depth; without any, finds the pixel's own light. */
 static void smooth_light(painter *p, float reach, float *open, float *light) {
 #pragma omp parallel for schedule(dynamic, 16)
     for (int y = 0; y < p->height; y++)
@@ -350,7 +350,7 @@ static colour background(const painter *p, int x, int y, size_t pixel, bool alon
     return ground_at(p, x, y, p->open[pixel], shadow_light(p->shadow, at, (vector){0, 0, 1}, turn_of(x, y)));
 }
 
-/* Whether the whole pixel shows one triangle or sphere: then one sample tells. */
+/* Whether the whole pixel shows one triangle or sphere: then one sample suffices. */
 static bool is_uniform(const raster *r, int x, int y) {
     const uint32_t *item = r->item + (size_t)(r->samples * y) * (size_t)r->width + (size_t)(r->samples * x);
     bool same = item[0] != 0;

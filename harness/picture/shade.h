@@ -1,4 +1,4 @@
-/* The light of what a raster shows: a wide lamp with its shadow, the sky with ambient occlusion, gloss, the ground;
+/* Shades what a raster shows: a wide lamp with its shadow, the sky with ambient occlusion, gloss, the ground;
  * computed in linear light and written as sRGB. */
 #ifndef PBD_SHADE_H
 #define PBD_SHADE_H

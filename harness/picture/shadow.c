@@ -55,7 +55,7 @@ static void add_body(const shadow *s, shadow_map *m, const raster_body *body) {
     }
 }
 
-/* Points of the lamp's face on a spiral of equal areas (H. Vogel 1979), seen under up to 5 degrees from its middle. */
+/* Points of the lamp's face on a spiral of equal areas (H. Vogel 1979), up to 5 degrees from its middle. */
 static vector lamp_point(vector lamp, int k) {
     static const float WIDE = 0.0875f, GOLDEN = 2.39996323f;
     const vector across = unit(cross((vector){0, 0, 1}, lamp)), along = cross(lamp, across);
@@ -88,7 +88,7 @@ enum { APART = 4 };
 
 /* ---- How much of it a point sees --------------------------------------------------------------------------------- */
 
-/* The share of the four texels about a place that do not hide it, by their nearness. */
+/* The share of the four texels around a place that do not hide it, with bilinear weights. */
 static float seen_by(const shadow_map *m, vector at, float slack) {
     const float x = at.x - 0.5f, y = at.y - 0.5f, depth = at.z + slack;
     if (!(x >= 0 && y >= 0 && x < SHADOW_SIZE - 1 && y < SHADOW_SIZE - 1)) return 1;
@@ -98,7 +98,7 @@ static float seen_by(const shadow_map *m, vector at, float slack) {
            v * ((1 - u) * (float)(t[SHADOW_SIZE] <= depth) + u * (float)(t[SHADOW_SIZE + 1] <= depth));
 }
 
-/* Places are looked at from a little above the surface, by the size of a texel and by how slanted the light is. */
+/* Tests a place slightly above the surface (shadow bias), by the size of a texel and the slant of the light. */
 float shadow_light(const shadow *s, vector point, vector normal, int turn) {
     const float slant = 1 - larger(dot(normal, s->lamp), 0);
     const vector p = sum(point, scaled(normal, (0.6f + 1.6f * slant) / s->per_metre));

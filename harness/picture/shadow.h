@@ -1,5 +1,5 @@
-/* What a wide lamp sees: a map of depths for each of some points on its face. How many of them see a place, between 0
- * and 1, is its share of the lamp's light. */
+/* Shadows of a wide lamp: one depth map for each of several points on its face. A place gets the share of the lamp's
+ * light, between 0 and 1, that is the share of these points that see it. */
 #ifndef PBD_SHADOW_H
 #define PBD_SHADOW_H
 
@@ -9,8 +9,8 @@ enum { SHADOW_LAMPS = 16, SHADOW_SIZE = 512 };
 
 typedef struct shadow_map {
     vector right, up, towards; /* towards: from the scene to this point of the lamp */
-    vector middle;             /* of the map's axes, in texels */
-    float *depth;              /* SHADOW_SIZE x SHADOW_SIZE: of the nearest to the lamp, m; -INFINITY: none */
+    vector middle;             /* texels: the picture's middle on the map */
+    float *depth;              /* SHADOW_SIZE x SHADOW_SIZE, m: of the nearest surface to the lamp; -INFINITY: none */
 } shadow_map;
 
 typedef struct shadow {
@@ -20,11 +20,11 @@ typedef struct shadow {
     pbd_arena owned;
 } shadow;
 
-/* Of the raster's bodies within `reach` (m) of the picture's middle. Free with shadow_free (safe on a zeroed one). */
+/* Maps the raster's bodies within `reach` (m) of the picture's middle. Free with shadow_free (safe on a zeroed one). */
 pbd_status shadow_make(const raster *r, vector lamp, float reach, shadow *out);
 void shadow_free(shadow *s);
 
-/* The share of the lamp that a point with this normal sees, by every fourth point of the lamp, from turn % 4 on. */
+/* The share of the lamp that a point with this normal sees; tests every fourth point of the lamp, from turn % 4 on. */
 float shadow_light(const shadow *s, vector point, vector normal, int turn);
 
 #endif

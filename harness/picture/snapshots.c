@@ -18,12 +18,12 @@ enum { PICTURE_WIDTH = 800, SHEET_PANELS = 12 };
 typedef struct kept_state {
     long step;
     double time;
-    double *position, *velocity;           /* particles x 3; velocity NULL where the method tells none */
-    double *gradient, *pressure;           /* particles x 9, particles; NULL likewise, and where no colour reads them */
+    double *position, *velocity;           /* particles x 3; velocity NULL: the method has none */
+    double *gradient, *pressure;           /* particles x 9, particles; NULL likewise, and if no colour needs them */
     double *node_position, *node_velocity; /* the same of the mesh's nodes; NULL: there is no mesh */
 } kept_state;
 
-/* The method's own elements, where they have nodes beyond particles: what is written to files. */
+/* The method's own elements if they have nodes besides the particles; .vtu files show these. */
 typedef struct kept_mesh {
     pbd_body body;
     uint32_t *node;
@@ -37,8 +37,8 @@ struct pbd_snapshots {
     kept_mesh mesh;
     kept_state *state;
     size_t states;
-    long stride; /* of steps, when their number is not known */
-    long step;   /* seen last, and its time */
+    long stride; /* steps between kept states if the number of steps is unknown */
+    long step;   /* recorded last, and its time */
     double time;
 };
 
@@ -88,7 +88,7 @@ pbd_status pbd_snapshots_open(const pbd_snapshot_plan *plan, const pbd_scene *sc
 
 /* ---- Keeping states ---------------------------------------------------------------------------------------------- */
 
-/* Of `count` places spread evenly over 0 .. end: is this one of them? One place is the end. */
+/* Whether `step` is one of `count` steps spread evenly over 0 .. end; a single one is the end. */
 static bool is_place(long step, long end, int count) {
     if (count == 1) return step == end;
     const long place = lround((double)step * (count - 1) / (double)end);
@@ -99,7 +99,7 @@ static bool is_wanted(const pbd_snapshots *s, long step, long steps) {
     return steps > 0 ? is_place(step, steps, s->plan.count) : step % s->stride == 0;
 }
 
-/* Room for one more, by half as many states as before where there is none. */
+/* Makes room: drops every second state. */
 static void thin_out(pbd_snapshots *s) {
     size_t kept = 0;
     s->stride *= 2;
@@ -111,7 +111,7 @@ static void thin_out(pbd_snapshots *s) {
     s->states = kept;
 }
 
-/* Its elements, from the first state: they do not change. */
+/* Copies the elements at the first state; they do not change. */
 static pbd_status keep_elements(const pbd_mesh *mesh, kept_mesh *out) {
     if (out->node) return pbd_ok();
     PBD_TRY_NEW(out->node, mesh->elements * (size_t)mesh->corners);
@@ -159,7 +159,7 @@ static pbd_status read_state(pbd_snapshots *s, const void *state, kept_state *ou
     return pbd_ok();
 }
 
-/* What cannot be drawn is refused at the first state, not at the end of the run. */
+/* Refuses a colour that is not available at the first state, not at the end of the run. */
 static pbd_status check_colour(const pbd_snapshots *s, const kept_state *first) {
     const pbd_body body = pbd_body_of(s->scene, s->method);
     const pbd_seen_state state = seen(first);
@@ -202,7 +202,7 @@ static void choose(pbd_snapshots *s) {
     size_t from = 0;
     for (size_t place = 0; place < wanted; place++) {
         const double at = wanted == 1 ? end : end * (double)place / (double)(wanted - 1);
-        const size_t left = wanted - place; /* as many must remain to choose from */
+        const size_t left = wanted - place; /* at least this many states must remain */
         size_t best = from;
         for (size_t i = from; i + left <= s->states; i++)
             if (fabs((double)s->state[i].step - at) <= fabs((double)s->state[best].step - at)) best = i;
@@ -218,7 +218,7 @@ static void choose(pbd_snapshots *s) {
 
 /* ---- What is written --------------------------------------------------------------------------------------------- */
 
-/* With the method's own elements, each strained as its corners tell. */
+/* Writes the method's own elements; the strain of each is that of its corners. */
 static pbd_status write_mesh(const pbd_snapshots *s, const kept_state *state, const pbd_album *a, const char *path) {
     const pbd_scene *scene = s->scene;
     const pbd_body *body = &s->mesh.body;
@@ -291,7 +291,7 @@ static pbd_status write_state(const pbd_snapshots *s, size_t index, pbd_album *a
 
 /* ---- The sheet --------------------------------------------------------------------------------------------------- */
 
-/* How a state is called under its picture. */
+/* The caption under the picture of a state. */
 static void caption(const pbd_snapshots *s, size_t index, pbd_sheet_panel *out) {
     const double end = s->state[s->states - 1].time;
     if (end > 0)
@@ -338,7 +338,7 @@ static pbd_status write_all(const pbd_snapshots *s, pbd_album *a) {
     return draw_sheet(s, a);
 }
 
-/* Files of an earlier run in the same folder would look like this one's. */
+/* Removes files of an earlier run in the same folder, which would look like this run's. */
 static void remove_old(const pbd_snapshots *s) {
     char path[4096];
     for (size_t i = 0; i < PBD_MOST_SNAPSHOTS; i++) {

@@ -17,22 +17,20 @@ enum { PBD_MOST_SNAPSHOTS = 999 };
 
 typedef struct pbd_snapshots pbd_snapshots;
 
-/* Makes the folder (PBD_BAD_INPUT when it cannot be written to) and room for states. Of scene and method, which must
- * outlive it, the current state is read by `keep`. */
+/* Makes the folder (PBD_BAD_INPUT if it cannot be written to) and room for states. Scene and method must outlive it. */
 pbd_status pbd_snapshots_open(const pbd_snapshot_plan *plan, const pbd_scene *scene, const pbd_method *method,
                               pbd_snapshots **out);
 
-/* Notes that `step` of `steps` steps are done, at a time in s, and tells whether this state is to be kept. steps 0:
- * the number is unknown; then at most twice the requested number of states is kept, every second being
- * dropped when there are more. */
+/* Records that `step` of `steps` steps are done, at a time in s; returns whether this state is to be kept. steps 0:
+ * their number is unknown; then every second state is dropped when more than twice the requested number are kept. */
 bool pbd_snapshots_want(pbd_snapshots *snapshots, double time, long step, long steps);
-/* Keeps the state at the step that was noted last. */
+/* Keeps the state at the step that was recorded last. */
 pbd_status pbd_snapshots_keep(pbd_snapshots *snapshots, const void *state);
-/* The state at the end, of a solve that took no steps as of one that moved; it is always kept. */
+/* Keeps the state at the end, also of a solve without steps; it is always kept. */
 pbd_status pbd_snapshots_end(pbd_snapshots *snapshots, const void *state);
 
 /* Writes state_000.vtu ..., states.pvd (or other formats), state_000.png ... and sheet.png. PBD_FAILED says what could
- * not be written; PBD_NOT_SUPPORTED that there is no gnuplot, without which all but the sheet is there. */
+ * not be written. PBD_NOT_SUPPORTED: gnuplot is missing; everything but the sheet was written. */
 pbd_status pbd_snapshots_write(pbd_snapshots *snapshots);
 
 void pbd_snapshots_close(pbd_snapshots *snapshots); /* NULL-safe */

@@ -9,7 +9,7 @@
 
 #include "harness/exec/arena.h"
 
-/* Fields that may be kept, and their numbers for each particle; positions come first. */
+/* Fields that may be kept, and how many numbers each has per particle; positions come first. */
 static const struct {
     pbd_field field;
     size_t width;
@@ -32,14 +32,14 @@ typedef struct spool_state {
 struct pbd_spool {
     int file;
     spool_head head;
-    const pbd_scene *scene; /* while it is written; likewise method, interval */
+    const pbd_scene *scene; /* set while it is written; likewise method, interval */
     const pbd_method *method;
     const double *moment;
     size_t moments;
-    double interval, time; /* time and step: noted last */
+    double interval, time; /* time and step: recorded last */
     long step, stride;     /* without an interval every stride-th step is kept */
     spool_state *state;
-    size_t states, room, written; /* written: with those that the index dropped */
+    size_t states, room, written; /* written: including those dropped from the index */
     double *row;                  /* the widest field of one state */
     float *packed;
 };
@@ -65,7 +65,7 @@ void pbd_spool_close(pbd_spool *s) {
 
 static bool is_kept(const pbd_spool *s, int column) { return (s->head.fields >> columns[column].field & 1) != 0; }
 
-/* Bytes of a state in the file before a column; before the column after the last: of all. */
+/* Bytes of a state in the file before a column; for COLUMNS, the size of a state. */
 static size_t offset_of(const pbd_spool *s, int column) {
     size_t bytes = sizeof(spool_state);
     for (int k = 0; k < column; k++)
@@ -114,7 +114,7 @@ static pbd_status take_rows(pbd_spool *s) {
 
 /* ---- The index --------------------------------------------------------------------------------------------------- */
 
-/* Without an interval: room for one more, by half as many states as before where there is none. */
+/* Without an interval: makes room by dropping every second state. */
 static void thin_out(pbd_spool *s) {
     size_t kept = 0;
     s->stride *= 2;
@@ -172,7 +172,7 @@ pbd_status pbd_spool_begin(const pbd_spool_plan *plan, const pbd_scene *scene, c
     return status;
 }
 
-/* How many moments are reached at a time (s). */
+/* The number of moments up to a time (s). */
 static size_t moments_until(const pbd_spool *s, double time) {
     size_t reached = 0;
     while (reached < s->moments && s->moment[reached] <= time * (1 + 1e-9)) reached++;
@@ -189,7 +189,7 @@ bool pbd_spool_wants(pbd_spool *s, double time, long step) {
     return floor(time / s->interval + 1e-6) > floor(s->state[s->states - 1].time / s->interval + 1e-6);
 }
 
-/* A field that the method turns out to lack is left out of this and all states. */
+/* A field that the method lacks, as the first state shows, is left out of all states. */
 static pbd_status write_column(pbd_spool *s, const void *state, int column, uint64_t number) {
     const size_t numbers = columns[column].width * s->head.particles;
     const pbd_status status = s->method->read(state, columns[column].field, s->row);

@@ -6,7 +6,7 @@ enum { WIDTH = 800 };
 
 pbd_status pbd_draw_start(const pbd_scene *scene, const char *path) {
     static const pbd_method any = {.needs = PBD_NEEDS_PARTICLES};
-    /* One kind of elements can be drawn; where cloth stands beside bodies, or a body is sampled, particles are. */
+    /* Only one kind of elements can be drawn. With cloth beside bodies, or a sampled body, particles are drawn. */
     const bool bare = (scene->tets.count > 0 && pbd_holds(scene, PBD_CLOTH)) ||
                       (scene->particles.spacing > 0 && scene->tets.count == 0);
     const double *x = scene->particles.start ? scene->particles.start : scene->particles.positions;

@@ -6,7 +6,7 @@
 
 enum { PBD_STATES_VTU = 1, PBD_STATES_PLY = 2, PBD_STATES_NPZ = 4 };
 
-/* "vtu,npz" as bits. PBD_BAD_INPUT names the word that is none. */
+/* "vtu,npz" as bits. PBD_BAD_INPUT names the unknown word. */
 pbd_status pbd_state_formats(const char *list, unsigned *out);
 
 /* States of one run. */

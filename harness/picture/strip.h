@@ -1,5 +1,5 @@
-/* Strips of a figure: for each of several runs one row of pictures at given moments, in one view and scale; at one
- * moment all runs in one row. */
+/* Strips of a figure: for each of several runs one row of pictures at given moments, in one view and scale. With a
+ * single moment, all runs are in one row. */
 #ifndef PBD_STRIP_H
 #define PBD_STRIP_H
 
@@ -14,11 +14,11 @@ typedef struct pbd_strip_plan {
     pbd_colour colour;
 } pbd_strip_plan;
 
-/* What is kept for a strip, but for the file. */
+/* What is kept for a strip; the caller sets the file. */
 pbd_spool_plan pbd_strip_spooling(const pbd_strip_plan *plan);
 
-/* Draws it from spools that hold a state each. A static solve is shown at its end, once. PBD_NOT_SUPPORTED without
- * gnuplot, and where the colour cannot be told. */
+/* Draws a strip from spools that hold at least one state each. A static solve is shown at its end, once unless another
+ * run moves. PBD_NOT_SUPPORTED without gnuplot, and if the colour is not available. */
 pbd_status pbd_strip_draw(const pbd_strip_plan *plan, const pbd_take_of *run, size_t runs);
 
 #endif

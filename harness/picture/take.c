@@ -11,7 +11,7 @@ static const struct {
     size_t width;
 } kept[4] = {{PBD_POSITIONS, 3}, {PBD_VELOCITIES, 3}, {PBD_DEFORMATION_GRADIENTS, 9}, {PBD_PRESSURES, 1}};
 
-/* Velocities too where others are kept, so that a refusal names speed among the colours that there are. */
+/* If other fields are kept, velocities are too, so that a refusal can name speed among the available colours. */
 unsigned pbd_take_fields(pbd_colour colour) {
     const unsigned fields = pbd_colour_fields(colour);
     return fields ? fields | 1u << PBD_VELOCITIES : 0;

@@ -1,4 +1,4 @@
-/* A run as it is drawn: states that a spool kept, in the album of their pictures. For films and strips. */
+/* A run to be drawn, for films and strips: the states in its spool, and the album of their pictures. */
 #ifndef PBD_TAKE_H
 #define PBD_TAKE_H
 
@@ -22,14 +22,14 @@ typedef struct pbd_take {
     size_t drawn;     /* state of `image`; SIZE_MAX: none */
 } pbd_take;
 
-/* Fields beside positions that a spool keeps for pictures in a colour. */
+/* Fields besides positions that a spool keeps for pictures in a colour: bits 1 << pbd_field. */
 unsigned pbd_take_fields(pbd_colour colour);
 
-/* PBD_NOT_SUPPORTED where the colour cannot be told. Close it also after an error. */
+/* PBD_NOT_SUPPORTED if the colour is not available. Close it also after an error. */
 pbd_status pbd_take_open(const pbd_take_of *of, const pbd_album_plan *plan, pbd_take *out);
-/* Shows the album every state, or some where colours have a scale: `pbd_album_share` is next. */
+/* Passes every state to pbd_album_see, or only some if the colour has a scale. Call pbd_album_share next. */
 pbd_status pbd_take_see(pbd_take *take);
-/* Draws the last state at or before a time (s), unless it is drawn already; times ascend. */
+/* Draws the last state at or before a time (s), unless it is drawn already; times must ascend. */
 pbd_status pbd_take_draw(pbd_take *take, double time);
 /* The time of the state that is drawn, s. */
 double pbd_take_time(const pbd_take *take);

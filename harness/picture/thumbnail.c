@@ -6,7 +6,7 @@
 #include "harness/files/png_file.h"
 
 typedef struct area {
-    double x0, x1, y0, y1; /* pixels; ends may cut pixels */
+    double x0, x1, y0, y1; /* pixels; may end within a pixel */
 } area;
 
 /* Mean of a channel over a part of the picture. */

@@ -30,7 +30,7 @@ static inline float smaller(float a, float b) { return a < b ? a : b; }
 static inline float turn(vector a, vector b, float x, float y) {
     return (b.x - a.x) * (y - a.y) - (b.y - a.y) * (x - a.x);
 }
-/* The samples whose middle lies in [low, high], cut at the buffer. */
+/* The first and the last sample whose middle lies in [low, high], clamped to the buffer. */
 static inline int first_sample(float low) { return (int)clamped(ceilf(low - 0.5f), 0, 1e6f); }
 static inline int last_sample(float high, int count) {
     return (int)clamped(floorf(high - 0.5f), -1, (float)(count - 1));

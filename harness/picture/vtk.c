@@ -31,8 +31,8 @@ static pbd_status finish(FILE *file, const char *path) {
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
 
-/* One array: in blocks, before them a head of numbers of 8 bytes: how many blocks, the size of each,
- * that of the last if it is smaller (else 0), and the compressed size of each. */
+/* One array, in blocks. The head before them holds numbers of 8 bytes: the number of blocks, the size of a block, the
+ * size of the last one if it is smaller (else 0), and the compressed size of each. */
 typedef struct vtk_array {
     const char *name, *type;
     bool is_vector;
@@ -88,8 +88,8 @@ static pbd_status add_vectors(vtk_arrays *arrays, const char *name, const double
     return add_array(arrays, name, "Float64", true, minus ? difference : rows, 3 * count * sizeof *rows);
 }
 
-/* In VTK's order. method.h turns a tetrahedron the other way; 27 nodes run lexicographically there, while VTK has
- * corners, middles of edges, of faces, and the centre (vtkTriQuadraticHexahedron). */
+/* The node at a corner in VTK's order. method.h has tetrahedra of the opposite orientation and 27 nodes in
+ * lexicographic order; VTK has corners, edge middles, face middles and the centre (vtkTriQuadraticHexahedron). */
 static uint32_t corner_of(const pbd_body *body, size_t element, int corner) {
     static const int of27[27] = {0,  2,  8, 6,  18, 20, 26, 24, 1,  5,  7, 3,  19, 23,
                                  25, 21, 9, 11, 17, 15, 12, 14, 10, 16, 4, 22, 13};
@@ -121,8 +121,8 @@ static pbd_status add_cells(vtk_arrays *arrays, const pbd_body *body, const vtk_
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
-/* The next `count` arrays. Head and blocks are base64 each. Inline and not appended: meshio 5 with Python 3.13 cannot
- * read appended arrays. */
+/* Writes the next `count` arrays; head and blocks are separate pieces of base64. Inline, not appended: meshio 5 with
+ * Python 3.13 cannot read appended arrays. */
 static void write_section(FILE *file, const vtk_arrays *arrays, size_t *next, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const vtk_array *a = &arrays->item[(*next)++];

@@ -18,7 +18,7 @@ typedef struct vtk_state {
 /* PBD_FAILED with the path and why when the file cannot be written. */
 pbd_status vtk_write(const char *path, const pbd_body *body, const vtk_state *state);
 
-/* The list of state_000.vtu, state_001.vtu ... beside it. */
+/* Writes the .pvd, a list of state_000.vtu, state_001.vtu ... in the same folder. */
 pbd_status vtk_write_series(const char *path, const double *time, size_t count);
 
 #endif

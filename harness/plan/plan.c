@@ -18,7 +18,7 @@ static int compare_values(const void *a, const void *b) {
     return strcmp((*(const pbd_value *const *)a)->param->name, (*(const pbd_value *const *)b)->param->name);
 }
 
-/* The canonical spelling of a number is JSON as it stands, so that 0.3 is 0.3. */
+/* The canonical spelling of a number is valid JSON and is written as it is, so that 0.3 stays 0.3. */
 static void write_json_value(FILE *out, const pbd_value *value) {
     if (value->param->kind == PBD_REAL || value->param->kind == PBD_INTEGER) {
         fputs(value->text, out);
@@ -42,7 +42,7 @@ static char *params_json(const pbd_cell *cell) {
     qsort(sorted, count, sizeof *sorted, compare_values);
     fputc('{', out);
     for (size_t i = 0; i < count; i++) {
-        /* A key of both has one value in both. */
+        /* A key of both case and method has the same value in both. */
         if (i > 0 && compare_values(&sorted[i], &sorted[i - 1]) == 0) continue;
         fprintf(out, "%s\"%s\":", i ? "," : "", sorted[i]->param->name);
         write_json_value(out, sorted[i]);
@@ -53,7 +53,7 @@ static char *params_json(const pbd_cell *cell) {
     return NULL;
 }
 
-/* Hash of everything that decides the answer and its cost. */
+/* Hash of everything that determines the result and its cost. */
 static pbd_status identify_cell(const pbd_cell *cell, char cell_id[33]) {
     pbd_arena a PBD_ARENA;
     const char *params PBD_CLEANUP(pbd_free_memory) = params_json(cell);
@@ -119,7 +119,7 @@ static pbd_status append_item(pbd_plan *plan, const pbd_plan_item *item) {
     return pbd_ok();
 }
 
-/* «cube_shear pbd_distance nu=0.2 solver=jacobi»: the axes tell runs of one request apart. */
+/* «cube_shear pbd_distance nu=0.2 solver=jacobi»: the axes distinguish the runs of a request. */
 static char *label_of(const pbd_request *request, const size_t *index) {
     char text[400];
     int used = snprintf(text, sizeof text, "%s %s", request->case_name, request->method_name);
@@ -144,7 +144,7 @@ static const char *law_instead(const pbd_cell *cell, const pbd_setting *settings
     return NULL;
 }
 
-/* Whether it is `auto` by default or as it was last set; a case's default takes the place of the method's. */
+/* Whether a parameter is `auto`, by default or as last set; a default of the case overrides that of the method. */
 static bool is_chosen(const pbd_cell *cell, const pbd_setting *settings, size_t count, const pbd_param *param) {
     if (!pbd_param_is_auto(param)) return false;
     for (size_t k = count; k-- > 0;)
@@ -222,13 +222,13 @@ static pbd_status add_repeat(pbd_plan *plan, const pbd_plan_item *first, int rep
     PBD_TRY(pbd_values_copy(&first->cell.method_values, &item.cell.method_values));
     PBD_TRY(name_snapshots(&item));
     PBD_TRY(append_item(plan, &item));
-    item = (pbd_plan_item){0}; /* the plan's now */
+    item = (pbd_plan_item){0}; /* now owned by the plan */
     return pbd_ok();
 }
 
 /* ---- Parameters that are not read -------------------------------------------------------------------------------- */
 
-/* A key of both has the case's default. */
+/* For a key of both case and method, the case's value, whose default counts. */
 static const pbd_value *value_of(const pbd_cell *cell, const char *key) {
     const pbd_value *value = pbd_value_named(&cell->case_values, key);
     return value ? value : pbd_value_named(&cell->method_values, key);
@@ -259,7 +259,7 @@ static pbd_status check_read(const pbd_plan *plan, size_t first, const char *key
     return pbd_error(PBD_BAD_INPUT, "%s: set that, or remove %s", text, key);
 }
 
-/* The command of a stored run names every parameter (run_command.h), as none by hand does. */
+/* The command of a stored run names every parameter (run_command.h), unlike one written by hand. */
 static bool is_complete(const pbd_request *request, const pbd_cell *cell) {
     const pbd_values *const values[] = {&cell->case_values, &cell->method_values};
     for (int k = 0; k < 2; k++)
@@ -275,7 +275,7 @@ static pbd_status check_all_read(const pbd_plan *plan, const pbd_request *reques
     return pbd_ok();
 }
 
-/* A point of the axes and what tells its cell from those of other points. */
+/* A point of the axes, and a hash that distinguishes its cell from those of other points. */
 typedef struct point_key {
     size_t point;
     XXH128_hash_t hash;
@@ -287,7 +287,7 @@ static int by_hash(const void *left, const void *right) {
     return order ? order : (a->point > b->point) - (a->point < b->point);
 }
 
-/* Of the values of the axes that are read at this point; where all are, of the point itself. */
+/* Hashes the values of the axes that are read at this point; if all are, the point itself. */
 static pbd_status hash_point(const pbd_request *request, const pbd_cell *cell, size_t point, XXH128_hash_t *out) {
     char *text PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t bytes = 0, unread = 0;
@@ -304,7 +304,7 @@ static pbd_status hash_point(const pbd_request *request, const pbd_cell *cell, s
     return pbd_ok();
 }
 
-/* Keeps the first of the points that are alike. */
+/* Keeps the first of all points with the same hash. */
 static pbd_status fold_points(pbd_plan *plan, const pbd_request *request, size_t before) {
     const size_t repeats = request->repeats > 0 ? (size_t)request->repeats : 1;
     const size_t points = (plan->count - before) / repeats;
@@ -332,7 +332,7 @@ static pbd_status fold_points(pbd_plan *plan, const pbd_request *request, size_t
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
-/* More runs than this in one request are a mistake, and would fill the memory before the first is made. */
+/* More runs than this in one request are a mistake; they would fill the memory before the first is made. */
 enum { LARGEST_PLAN = 1000000 };
 
 static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t group, size_t *index,
@@ -348,7 +348,7 @@ static pbd_status add_points(pbd_plan *plan, const pbd_request *request, size_t 
     points /= request->repeats > 0 ? (size_t)request->repeats : 1;
     pbd_built_scene own PBD_CLEANUP(pbd_built_scene_free) = {0};
     for (size_t point = 0; point < points; point++) {
-        size_t rest = point; /* the last axis runs fastest */
+        size_t rest = point; /* the last axis varies fastest */
         for (size_t a = request->axes; a-- > 0; rest /= request->axis[a].count)
             index[a] = rest % request->axis[a].count;
         pbd_plan_item item PBD_CLEANUP(free_item) = {.group = group};

@@ -18,7 +18,7 @@ struct pbd_recorder {
     double outer_wall, outer_cpu; /* when it began */
     char inner[64];               /* the method's phase, or "" */
     double inner_wall, inner_cpu;
-    pbd_exec *exec; /* whom phases wait for, or NULL */
+    pbd_exec *exec; /* phases wait for it; or NULL */
     pbd_iterate_look look;
     const void *looker;
 };
@@ -84,7 +84,7 @@ void pbd_iterate(pbd_recorder *recorder, long iteration, const double *positions
 
 bool pbd_stop_requested(const pbd_recorder *recorder) { return recorder->stop && recorder->stop(); }
 
-/* Appends a zeroed element to an array of `*count` elements; NULL, and the recorder failed, when memory is out. The
+/* Appends a zeroed element to an array of `*count` elements. NULL without memory: the recorder is then failed. The
  * arrays are short (tens), so growing by one is enough; series values grow by doubling. */
 static void *append(pbd_recorder *recorder, void *array, size_t *count, size_t size) {
     char **items = array;
@@ -227,7 +227,7 @@ void pbd_recorder_wait_at_phases(pbd_recorder *recorder, pbd_exec *exec) { recor
 
 void pbd_phase_begin(pbd_recorder *recorder, const char *name) {
     if (recorder->muted) return;
-    if (recorder->exec) pbd_exec_wait(recorder->exec); /* an error of a kernel is met again by the next call */
+    if (recorder->exec) pbd_exec_wait(recorder->exec); /* the next call reports an error of a kernel again */
     snprintf(recorder->inner, sizeof recorder->inner, "%s%s%s", recorder->outer ? recorder->outer : "",
              recorder->outer ? "/" : "", name);
     recorder->inner_wall = pbd_wall_seconds();

@@ -5,7 +5,7 @@
 #include "harness/catalog/registry.h"
 #include "harness/files/json.h"
 
-/* Everything that decides a run's answer and cost, before it is run. */
+/* Everything that determines a run's result and cost, before it is run. */
 typedef struct pbd_cell {
     const pbd_case *c;
     const pbd_method_entry *method;
@@ -23,7 +23,7 @@ static inline const pbd_method *pbd_cell_method(const pbd_cell *cell) {
 typedef struct pbd_metric_item {
     char *name, *unit;
     pbd_kind kind;
-    bool is_count;  /* PBD_COUNT, or a cost that is one */
+    bool is_count;  /* PBD_COUNT, or a cost that is a count */
     double value;   /* may be NaN or inf: stored as such */
     uint64_t count; /* when is_count */
 } pbd_metric_item;
@@ -45,18 +45,18 @@ typedef struct pbd_phase_item {
     uint64_t calls;
 } pbd_phase_item;
 
-/* The words for a kind in JSON ("error"), and for which is better in JSON and in the store: a time is "lower", other
- * costs are "neutral". */
+/* The word for a kind in JSON ("error"), and the word for the better direction in JSON and in the store: a time is
+ * "lower", other costs are "neutral". */
 const char *pbd_kind_word(pbd_kind kind);
 const char *pbd_direction_word(pbd_kind kind, const char *unit);
-/* The kind of a metric that was written down: `word` of pbd_kind_word, or NULL where there is none, as in the store,
- * which has no column for it, and from older programs. The only place where names decide. */
+/* The kind of a stored metric. `word`: that of pbd_kind_word, or NULL if there is none, as in the store, which has no
+ * column for it, and in the output of older programs. The only place where names decide. */
 pbd_kind pbd_kind_read(const char *word, const char *name, const char *unit, const char *direction, bool is_count);
-/* PBD_ERROR or PBD_FLAW: both must not grow. */
+/* PBD_ERROR or PBD_FLAW: neither may grow. */
 bool pbd_is_error(pbd_kind kind);
 /* An error that tables and charts show beside a time: not that of positions before a projection (..._predicted). */
 bool pbd_is_shown_error(const pbd_metric_item *metric);
-/* The same of a row of the store's table metric in SQL, and what is such an error or a time. */
+/* SQL for a row of the store's table metric: whether it is a shown error or a time; whether it is a shown error. */
 #define PBD_SQL_LOWER(ROW) ROW ".direction = 'lower' AND " ROW ".name NOT LIKE '%\\_predicted' ESCAPE '\\'"
 #define PBD_SQL_SHOWN_ERROR(ROW) PBD_SQL_LOWER(ROW) " AND " ROW ".unit <> 's'"
 
@@ -78,7 +78,7 @@ typedef struct pbd_result {
     uint64_t seed;
     char started_at[32]; /* UTC, ISO 8601 with milliseconds */
     char *state;         /* see pbd_state_name */
-    char *says;          /* the sentence of a state that is not ok, else ""; of a bench its name comes first */
+    char *says;          /* message of a state that is not ok, else ""; of a bench its name comes first */
     pbd_metric_item *metric;
     size_t metrics;
     pbd_series_item *series;
@@ -93,7 +93,7 @@ void pbd_result_free(pbd_result *result); /* safe on a zeroed result */
 
 /* One run as the JSON object of `run --json`; the caller frees the string. */
 char *pbd_result_json(const pbd_result *result);
-/* Its object of metrics by name; what is not finite is null. */
+/* Its object of metrics by name; values that are not finite are null. */
 json_t *pbd_metrics_json(const pbd_metric_item *metric, size_t count);
 
 #endif
