@@ -1,6 +1,6 @@
 /* chen_mlsrk: the moving-least-squares reproducing-kernel particle method of Chen et al. 2020 for elastic matter,
- * explicit and updated Lagrangian, with which cao2023 compares its own. README.md has the equations and what is not in
- * print. */
+ * explicit and updated Lagrangian, with which cao2023 compares its own method. README.md has the equations and lists
+ * what is not published. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,7 +226,8 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
 
 DEVICE_SAVING(chen_mlsrk, s->exec, arrays_of, collider_sums_clear(&s->colliders))
 
-/* Explicit. At a surface lumped masses are small and the limit is below one spacing; compression raises the speed. */
+/* The method is explicit. At a surface lumped masses are small, so a wave must pass less than one spacing in a step;
+ * compression raises the wave speed. */
 static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
     (void)parameter; /* dt alone is `auto` */
     (void)values;

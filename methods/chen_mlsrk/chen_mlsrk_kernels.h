@@ -1,6 +1,6 @@
 /* Kernels of the explicit reproducing-kernel particle method of Chen et al. 2020, in gather form. README.md has the
- * equations. Forces are gathered from the shape functions of neighbours, so that each particle keeps the coefficients
- * of its own (shape_linear) and no gradients by pair. */
+ * equations. Forces are gathered from the shape functions of neighbours, so each particle stores the coefficients
+ * of its own shape functions (shape_linear) and no gradients per pair. */
 #ifndef PBD_CHEN_MLSRK_KERNELS_H
 #define PBD_CHEN_MLSRK_KERNELS_H
 
@@ -14,10 +14,10 @@ enum { CHEN_COEFFICIENTS = 16 }; /* of a particle's shape functions: c0, c, and 
 enum { CHEN_MATRIX = 9 };        /* column by column */
 enum { CHEN_MEASURED = 2 };      /* by block: largest v^2 (NaN if any is); the number of lone particles */
 
-/* The device's arrays by particle; shape.rest has rows of place and present volume. */
+/* Device arrays by particle; shape.rest has rows of position and current volume. */
 typedef struct chen_particles {
     shape_args shape;
-    real *x, *v;        /* rows: place and present volume; velocity, and 1 or (held) 0 */
+    real *x, *v;        /* rows: position and current volume; velocity, and 1 or (held) 0 */
     real *load;         /* rows: acceleration by forces, and contact radius */
     real *rest;         /* V0, m^3 */
     real *mass;         /* kg */
@@ -97,7 +97,7 @@ typedef struct chen_force_args {
     int colliders, loaded;
 } chen_force_args;
 
-/* What the sample j does to particle i: N_i(x_j) m_j, and -V_j sigma_j grad N_i(x_j). */
+/* Adds the contributions of sample j to particle i: N_i(x_j) m_j, and -V_j sigma_j grad N_i(x_j). */
 PBD_FN void chen_add_force(const chen_particles *p, size_t i, size_t j, vec3 *force, real *mass) {
     const shape_linear s = chen_shape_of(p->coefficients + CHEN_COEFFICIENTS * j);
     const shape_pair pair = shape_pair_at(&p->shape, load3(p->x, j), (uint32_t)i);
@@ -106,7 +106,7 @@ PBD_FN void chen_add_force(const chen_particles *p, size_t i, size_t j, vec3 *fo
     *force = vec3_sub(*force, mat3_apply(chen_load_matrix(p->stress + CHEN_MATRIX * j), gradient));
 }
 
-/* The velocity v after a spring pushed the particle out of each collider that it is in, with Coulomb's friction. */
+/* Returns v after springs that push the particle out of the colliders it is in, with Coulomb friction. */
 PBD_FN vec3 chen_collide(const chen_force_args *a, size_t i, vec3 v) {
     const vec3 x = load3(a->p.x, i);
     const real radius = a->p.load[4 * i + 3], inverse_dt = 1 / a->dt;
@@ -194,7 +194,7 @@ PBD_ITEM(chen_measure, chen_measure_args, block, CHEN_BLOCK *(8 * sizeof(real) +
     uint32_t alone = 0;
     for (size_t i = begin; i < end; i++) {
         const vec3 v = load3(a->v, i), x = load3(a->x, i);
-        const real square = vec3_dot(v, v) + 0 * (x.x + x.y + x.z + a->x[4 * i + 3]); /* NaN of either */
+        const real square = vec3_dot(v, v) + 0 * (x.x + x.y + x.z + a->x[4 * i + 3]); /* NaN if x is not finite */
         most = square > most || square != square ? square : most;
         alone += a->first[i] == a->first[i + 1];
     }

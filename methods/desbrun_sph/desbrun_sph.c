@@ -53,7 +53,7 @@ typedef struct desbrun_sph {
     size_t particles;
     sph_particles p;
     bool plane, forced, correct;
-    uint32_t levels, limit; /* powers of two; UINT32_MAX: no limit */
+    uint32_t levels, limit; /* exponents of two; UINT32_MAX: no limit */
     double dt;              /* s: of the previous step; 0: none */
     double time;            /* s: at the start of this step */
     uint32_t finest;        /* finest level in use */
@@ -252,8 +252,8 @@ static pbd_status predict_densities(desbrun_sph *s, uint32_t level, const sph_pr
     return sum_densities(s, level);
 }
 
-/* Forces on the particles of `level` at tick `now`, the middle of their step, and their kick. moves false: at creation,
- * without a kick. */
+/* Computes the forces on the particles of `level` at tick `now`, the middle of their step, and applies their kick.
+ * moves is false at creation, where there is no kick. */
 static pbd_status evaluate(desbrun_sph *s, uint32_t level, uint32_t now, double dt, bool moves) {
     sph_lists lists;
     size_t count;
@@ -400,7 +400,7 @@ static pbd_status step(void *state, double dt) {
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* Coincident particles are separated along x; it is reported, since the direction is arbitrary. */
+/* Coincident particles are separated along x. This is reported, since the direction is arbitrary. */
 static pbd_status warn_of_coincident(desbrun_sph *s, const pbd_scene *scene) {
     const size_t n = s->particles;
     const double *start = scene_start(scene);
@@ -468,8 +468,8 @@ static void true_positions(const desbrun_sph *s, const real *x, const real *a, c
     }
 }
 
-/* Sum of m k (ln(rho/rho0) + rho0/rho - 1), whose slopes are the forces. Densities are extrapolated from the middle of
- * each particle's last step to its end. */
+/* Sum of m k (ln(rho/rho0) + rho0/rho - 1), J, whose negative gradient is the force of Eq. 7. Densities are
+ * extrapolated from the middle of each particle's last step to its end. */
 static pbd_status internal_energy(const desbrun_sph *s, double *out) {
     const size_t n = s->particles, bytes = n * sizeof(real);
     const double per_tick = s->dt / (double)s->p.whole;

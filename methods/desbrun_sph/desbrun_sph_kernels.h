@@ -28,14 +28,14 @@ typedef struct sph_law {
     real external[3];                /* m/s^2 */
 } sph_law;
 
-/* The device's arrays by particle, and constants of a run. */
+/* Device arrays by particle, and constants of a run. */
 typedef struct sph_particles {
     real *x, *v, *a; /* rows of 4: position and mass; velocity, and 1 or (held) 0; acceleration, and mu of Eq. 8 */
     real *u, *b;     /* rows: velocity extrapolated to now, P/rho^2; the next acceleration, its mu */
     real *load;      /* rows: acceleration by the scene's forces; NULL: none */
     real *density, *rate, *density_now, *bound;
     uint32_t *tick, *density_tick; /* the times of velocity and density */
-    uint32_t *level;               /* level of the present step */
+    uint32_t *level;               /* level of the current step */
     uint32_t *required;            /* level that the criteria require now */
     uint32_t *next;                /* level of the next step */
     uint32_t *later;               /* `next` after one more pass over neighbours */
@@ -50,8 +50,8 @@ typedef struct sph_lists {
 
 PBD_FN size_t sph_particle(const sph_lists *l, size_t item) { return l->active ? l->active[item] : item; }
 
-/* grad_i W_ij for d = x_i - x_j. Two coincident particles repel each other along x, the one of higher number in the
- * positive direction, which is the same from both sides. */
+/* grad_i W_ij for d = x_i - x_j. Two coincident particles repel each other along x, the one of higher index in the
+ * positive direction, so that both compute the same direction. */
 PBD_FN vec3 sph_gradient(const sph_law *law, vec3 d, real square, size_t i, size_t j) {
     const real slope = sph_kernel_scaled(law->kernel, law->sigma, law->per_square, square).slope;
     if (square > 0) return vec3_scale(slope, d);
@@ -127,8 +127,8 @@ typedef struct sph_predict_args {
 
 PBD_FN real sph_age(uint32_t now, uint32_t then, real unit) { return unit * (real)((int64_t)now - (int64_t)then); }
 
-/* Velocities and densities extrapolated to now: neighbours of particles whose force is due were updated earlier,
- * or are half a step ahead. */
+/* Extrapolates velocities and densities to now: those of neighbours of particles whose force is due were updated
+ * earlier, or are half a step ahead. */
 PBD_ITEM(sph_predict, sph_predict_args, i, 16 * sizeof(real) + 8, 20) {
     const real age = a->predict ? sph_age(a->now, a->p.tick[i], a->unit) : 0;
     sph_store3(a->p.u, i, vec3_add(load3(a->p.v, i), vec3_scale(age, load3(a->p.a, i))));
@@ -158,7 +158,7 @@ PBD_ITEM_OVER(sph_density, sph_pair_args, item, 6 * sizeof(real) + 8, 5, 4 * siz
     a->p.u[4 * i + 3] = sph_pressure_term(&a->p.law, sum);
 }
 
-/* Eqs. 5 and 7 over the mass. Terms are antisymmetric, so that momentum is conserved. */
+/* Accelerations by Eqs. 5 and 7. Terms are antisymmetric, so momentum is conserved. */
 PBD_ITEM_OVER(sph_force, sph_pair_args, item, 15 * sizeof(real) + 8, 10, 9 * sizeof(real) + 4, 50) {
     const size_t i = sph_particle(&a->lists, item);
     const sph_law law = a->p.law;
@@ -189,7 +189,8 @@ PBD_ITEM_OVER(sph_force, sph_pair_args, item, 15 * sizeof(real) + 8, 10, 9 * siz
     a->p.rate[i] = rate;
 }
 
-/* The bound of Eq. 8 and of the speed, s. As printed, Eq. 8 can be negative (D-3): then it sets no bound. */
+/* The largest step by waves and by speed, s (Eq. 8). As printed, the bound by waves can be negative (D-3): then it is
+ * ignored. */
 PBD_FN real sph_step_bound(const sph_law *law, real mu, vec3 v) {
     const real waves = law->sound + (real)0.6 * (law->shear + 2 * mu), speed = real_sqrt(vec3_dot(v, v));
     const real far = (real)1e30, path = law->courant * law->h;
@@ -263,7 +264,7 @@ typedef struct sph_steps_args {
     uint32_t now, most;
     uint32_t limit;  /* levels by which neighbours may differ */
     int common;      /* >= 0: a common level */
-    real dt, old_dt; /* s: this step; where now is 0, the previous one (0: none) */
+    real dt, old_dt; /* s: this step; if now is 0, the previous one (0: none) */
     int correct;     /* correct positions at a change of step */
 } sph_steps_args;
 
@@ -288,8 +289,8 @@ PBD_ITEM(sph_choose_levels, sph_steps_args, i, sizeof(real) + 12, 4) {
     a->p.next[i] = next;
 }
 
-/* A neighbour's step may be 2^limit times shorter and no more: a particle with too long a step, also in the middle of
- * it, continues with the longest step that may begin now. */
+/* A neighbour's step may be at most 2^limit times shorter. A particle with too long a step continues, even in the
+ * middle of it, with the longest permitted step that may begin now. */
 PBD_ITEM_OVER(sph_limit_levels, sph_steps_args, i, 16, 0, 8, 0) {
     uint32_t most = 0, next = a->p.next[i];
     for (uint32_t at = a->first[i]; at < a->first[i + 1]; at++) {

@@ -232,7 +232,7 @@ PBD_FN vec3 gissler_collide(const gissler_contact_args *a, size_t i, vec3 start,
     return p;
 }
 
-/* Sums what colliders do in the step: they change the velocity `unconstrained` of the last pass. */
+/* Sums the action of colliders in the step, from the change that they make to `unconstrained` of the last pass. */
 PBD_ITEM(gissler_sum_contact, gissler_contact_args, i, 16 * sizeof(real), 60) {
     const vec3 start = load3(a->p.x, i);
     gissler_touch touch = {{0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -313,8 +313,8 @@ PBD_ITEM_OVER(gissler_stress, gissler_stress_args, i, (22 + GISSLER_BODY) * size
     gissler_store_matrix(a->p.tensor, i, q);
 }
 
-/* Output: all; its unconstrained components; with constrained components of target; with unconstrained ones of target.
- */
+/* Output of gissler_force: the whole vector; its unconstrained components; the vector with the constrained components
+ * of target; the vector, or target at particles without a constraint. */
 enum { GISSLER_ALL, GISSLER_FREE_PART, GISSLER_SET, GISSLER_REACTION };
 
 typedef struct gissler_force_args {

@@ -64,8 +64,8 @@ static gissler_contact_args contact_args(const gissler_snow *s, const real *unco
                                   .inverse_dt = (real)(1 / dt)};
 }
 
-/* From the velocities `unconstrained` by forces: velocities after contact and supports, in `target`, and the kind of
- * constraint. */
+/* Computes the velocities after contact and supports, in `target`, and the kinds of constraints, from the velocities by
+ * forces, `unconstrained`. */
 static pbd_status apply_contacts(gissler_snow *s, const real *unconstrained, double dt) {
     const gissler_contact_args args = contact_args(s, unconstrained, dt);
     return PBD_RUN(s->exec, gissler_apply_contacts, s->particles, &args);
@@ -120,7 +120,7 @@ static pbd_status run_force(gissler_snow *s, const gissler_force_args *args) {
 
 /* ---- Pressure ---------------------------------------------------------------------------------------------------- */
 
-/* Relative residual below which it is rounding. */
+/* Relative residuals below this are rounding error. */
 static double rounding(void) { return 4 * REAL_EPSILON; }
 
 /* Solves for p. Then `pressed` is the velocity with that pressure, and w the same with constrained components set. */
@@ -149,7 +149,7 @@ static pbd_status solve_pressure(gissler_snow *s, double dt, double *left) {
 
 /* ---- Shear: BiCGSTAB (van der Vorst 1992), preconditioned from the right, in the masses' inner product ----------- */
 
-/* The free part of w - dt a(w), a linear. */
+/* out: the free part of w - dt a(w), with the linear a. */
 static pbd_status apply(gissler_snow *s, const real *w, real *out, double dt) {
     PBD_TRY(make_stress(s, w, false));
     const gissler_force_args args = force_args(s, w, out, -dt, GISSLER_FREE_PART);
@@ -168,7 +168,7 @@ static pbd_status make_preconditioner(gissler_snow *s) {
     return PBD_RUN(s->exec, gissler_diagonal, s->particles, work_of(s), &args);
 }
 
-/* Writes the residual of w = base + dt a(w) to row R; its norm, and that of w. */
+/* Writes the residual of w = base + dt a(w) to row R. *size: its norm; *of: the norm of w. */
 static pbd_status krylov_residual(gissler_snow *s, const real *base, double dt, double *size, double *of) {
     double sum[2];
     PBD_TRY(make_stress(s, s->w, true));
@@ -250,7 +250,7 @@ static pbd_status watch(const gissler_snow *s, double out[GISSLER_MEASURED]) {
     return device_blocks_take(s->exec, s->block, blocks, GISSLER_MEASURED, 1, out);
 }
 
-/* Solves once with the present constraints, then updates them from the colliders. */
+/* Solves once with the current constraints, then updates them from the colliders. */
 static pbd_status solve_pass(gissler_snow *s, double dt, double left[2], double seen[GISSLER_MEASURED]) {
     const bool split = s->set.solve == solve_split;
     left[0] = 0;

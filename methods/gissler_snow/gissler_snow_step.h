@@ -49,7 +49,7 @@ typedef struct gissler_snow {
     uint64_t steps;
     double looked, deficient, alone;              /* over all steps */
     double worst_pressure, worst_shear;           /* residuals left, relative */
-    pbd_residual *left;                           /* of the running step: where its residual goes, or NULL */
+    pbd_residual *left;                           /* receives the residual of the current step; or NULL */
     uint64_t unsettled, unsolved, jacobi, krylov; /* steps whose contacts or solvers did not converge; iterations */
     neighbours near;
     size_t pair_capacity;

@@ -168,7 +168,7 @@ static pbd_status fill_particles(mpm *s, const pbd_scene *scene) {
 
 static pbd_status measure(mpm *s);
 
-/* Of a wall, m; infinite where it is no box or plate. */
+/* Thickness of a wall, m; infinite unless it is a box or plate. */
 static double thickness_of(const pbd_collider *c) {
     if (c->container) return INFINITY;
     if (c->shape == PBD_PERFORATED_PLATE) return 2 * c->half[2];
@@ -223,7 +223,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                     "bodies interact through the grid of mpm: they stick to each other within a cell, for any friction "
                     "between particles");
     pbd_status status = measure(s);
-    if (status.code == PBD_DIVERGED) status.code = PBD_BAD_INPUT; /* at the start it is an error of the input */
+    if (status.code == PBD_DIVERGED) status.code = PBD_BAD_INPUT; /* at the start the input is wrong */
     return status;
 }
 
@@ -319,7 +319,7 @@ static pbd_status sort(mpm *s, double dt) {
     PBD_TRY(pbd_sort_pairs(s->exec, s->key, s->slot, s->particles, bits_of(cells)));
     const grid_cells_args begin = {s->key, s->first, s->particles};
     PBD_TRY(PBD_RUN(s->exec, mpm_cells, cells + 1, &begin));
-    /* Tolerance: half a step, because sums of dt are rounded. */
+    /* The tolerance of half a step covers rounding of the sum of dt. */
     const bool acts = !(s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt);
     const mpm_spread_args spread = {.rows = s->rows,
                                     .load = acts ? s->load : NULL,
@@ -373,7 +373,7 @@ static pbd_status leave_walls(mpm *s, double dt) {
     return PBD_RUN(s->exec, push_from_walls, s->particles, &out);
 }
 
-/* Adds the stress for a time of dt, s; with flow only directly after the update of F. */
+/* Adds the stress over a time dt, s. flow: applies the flow rule first; only directly after the update of F. */
 static pbd_status flow_by(mpm *s, double dt, bool flow) {
     mpm_stress_args args = {
         .rows = s->rows, .mu = (real)s->mu, .lambda = (real)s->lambda, .scale = (real)(-4 * dt / s->size)};
@@ -431,8 +431,8 @@ static pbd_status step(void *state, double dt) {
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
-/* Affine velocities turn, too: half a cell's width squared, over two, is their second moment along each axis. The
- * stress among the affine momenta is symmetric and drops out. */
+/* Angular momentum of the affine velocities, whose second moment along each axis is a quarter of the squared cell
+ * width. The stress in the affine momenta is symmetric and drops out. */
 static pbd_status read_spin(const mpm *s, double out[3]) {
     enum { A = 4 * MPM_AFFINE };
     static const size_t turning[] = {A + 5, A + 7, A + 6, A + 2, A + 1, A + 3}; /* C_zy, C_yz, C_xz, C_zx, C_yx, C_xy */
@@ -449,7 +449,7 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     enum { F = 4 * MPM_STRETCH };
     static const size_t place[] = {4 * MPM_PLACE, 4 * MPM_PLACE + 1, 4 * MPM_PLACE + 2};
     static const size_t motion[] = {4 * MPM_MOTION, 4 * MPM_MOTION + 1, 4 * MPM_MOTION + 2};
-    static const size_t stretch[] = {F, F + 3, F + 6, F + 1, F + 4, F + 7, F + 2, F + 5, F + 8}; /* to row by row */
+    static const size_t stretch[] = {F, F + 3, F + 6, F + 1, F + 4, F + 7, F + 2, F + 5, F + 8}; /* to row-major */
     const mpm *s = state;
     if (field == PBD_COLLIDER_SUMS) return collider_sums_read(&s->colliders, out);
     if (field == PBD_SPIN) return read_spin(s, out);
@@ -472,7 +472,8 @@ static pbd_status loaded(mpm *s) {
 }
 DEVICE_SAVING(mpm, s->exec, arrays_of, loaded(s))
 
-/* Explicit: unstable from one cell on at rest (warn_of_step). Half of that, because compression raises the speed. */
+/* The method is explicit and, at rest, unstable if sound crosses more than a cell in a substep (warn_of_step). The
+ * default is half of that, because compression raises the speed. */
 static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
     (void)parameter; /* dt alone is `auto` */
     const mpm_settings set = mpm_settings_read(values);

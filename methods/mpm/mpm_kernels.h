@@ -154,7 +154,7 @@ typedef struct mpm_grid_args {
     real *held;  /* by node: mass of held particles, plus MPM_HOLDS times that of those nearest to it; NULL: none */
     int *active; /* by segment: whether particles are near */
     mpm_box box;
-    /* Of the second kernel. */
+    /* For move_grid. */
     const collider_pose *collider;
     int colliders, walls;
     collider_sums sums; /* by node */
@@ -164,7 +164,7 @@ typedef struct mpm_grid_args {
 
 enum { MPM_WALLS_COULOMB, MPM_WALLS_STICKY, MPM_WALLS_SLIP };
 
-/* The quadratic B-spline: 3/4 - d^2 up to 1/2, (3/2 - d)^2/2 up to 3/2, in one piece. */
+/* The quadratic B-spline: 3/4 - d^2 up to 1/2, (3/2 - d)^2/2 up to 3/2, without branches. */
 PBD_FN vreal mpm_spline(vreal d) {
     const vreal zero = vreal_set(0), size = vreal_abs(d);
     const vreal outer = vreal_max((real)1.5 - size, zero), inner = vreal_max((real)0.5 - size, zero);
@@ -286,7 +286,8 @@ PBD_TILE_OVER(particles_to_grid, mpm_grid_args, number, 4 * MPM_SEGMENT * sizeof
 
 /* ---- On the grid ------------------------------------------------------------------------------------------------- */
 
-/* A velocity v on or inside a collider, whose surface moves at `own`, after contact. */
+/* Returns the velocity after contact of matter on or inside a collider, with the velocity v; `own`: velocity of the
+ * collider's surface. */
 PBD_FN vec3 mpm_stopped(const collider_pose *c, int walls, vec3 own, vec3 normal, vec3 v) {
     if (walls == MPM_WALLS_STICKY) return own;
     const vec3 slip = vec3_sub(v, own);
@@ -297,7 +298,7 @@ PBD_FN vec3 mpm_stopped(const collider_pose *c, int walls, vec3 own, vec3 normal
     return vec3_sub(v, friction_of(slip, normal, -c->friction * along));
 }
 
-/* The velocity v of a node at x, after contact. */
+/* Returns the velocity after contact of a node at x with the velocity v. */
 PBD_FN vec3 mpm_at_wall(const mpm_grid_args *a, const collider_pose *c, vec3 x, vec3 v) {
     const real on = (real)1e-3 / a->box.inverse;
     /* a mesh is searched only as far as particles penetrate in a step */
@@ -306,7 +307,7 @@ PBD_FN vec3 mpm_at_wall(const mpm_grid_args *a, const collider_pose *c, vec3 x, 
     return mpm_stopped(c, a->walls, vec3_scale(1 / a->dt, collider_carried(c, x)), gap.normal, v);
 }
 
-/* Sums what a collider did to a node or particle at x: v is its velocity before, now after. */
+/* Sums the action of a collider on a node or particle at x, whose velocity it changed from v to now. */
 PBD_FN void mpm_note_wall(const collider_sums *sums, real dt, const collider_pose *c, size_t row, real inverse_mass,
                           vec3 x, vec3 v, vec3 now) {
     if (!sums->row || (now.x == v.x && now.y == v.y && now.z == v.z)) return;
@@ -506,8 +507,8 @@ typedef struct mpm_walls_args {
     real dt;
 } mpm_walls_args;
 
-/* Projects particles that are beyond a surface in spite of the contact at grid nodes, as those of a wall thinner than a
- * cell are; their velocity then meets the wall as a node's does. */
+/* Projects particles that are beyond a surface in spite of the contact at grid nodes, as at a wall thinner than a cell,
+ * and corrects their velocities as those of nodes. */
 PBD_ITEM(push_from_walls, mpm_walls_args, i, 8 * sizeof(real), 40) {
     real *row = a->rows + 4 * MPM_ROWS * i, *motion = row + 4 * MPM_MOTION;
     const real inverse_mass = row[4 * MPM_AFFINE + MPM_INVERSE];

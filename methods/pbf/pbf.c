@@ -1,5 +1,5 @@
-/* pbf: position-based fluid (Macklin and Mueller 2013). The solver is methods/physics/parts/fluid.h; here are its
- * parameters, loads, colliders and time. README.md has the equations. */
+/* pbf: position-based fluid (Macklin and Mueller 2013). The solver is methods/physics/parts/fluid.h; this file
+ * has its parameters, loads, colliders and time integration. README.md has the equations. */
 #include "methods/pbf/pbf_kernels.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ static void free_arrays(void *self) {
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-/* Of xsph. */
+/* The default of xsph. */
 static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
     (void)values;
     (void)parameter;
@@ -87,7 +87,7 @@ static pbd_status check(const pbd_scene *scene) {
     return scene_check_particles(scene);
 }
 
-/* A scene of one material is all liquid, of that material's density. */
+/* A scene of one material is all liquid, with that material's density. */
 static pbd_status create_fluid(pbf *s, const pbd_scene *scene) {
     const pbf_settings *set = &s->set;
     const fluid_settings settings = {.kernel = set->kernel,
@@ -186,7 +186,7 @@ static bool is_recorded(const pbf *s) {
     return s->set.residual == residual_last && s->duration > 0 && s->run.time + 1.5 * s->run.dt > s->duration;
 }
 
-/* The compression before the last pass. */
+/* Watches the mean compression, as it was before the last pass. */
 static pbd_status watch(void *self, stepper *run, bool *stop) {
     const pbf *s = self;
     const bool recorded = is_recorded(s);

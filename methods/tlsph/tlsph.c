@@ -25,14 +25,14 @@ PBD_SETTINGS(tlsph_settings, PARAMS)
 _Static_assert((int)kernel_spiky == (int)SPH_SPIKY, "`kernel` names the kernels in the order of sph_kernel");
 static const pbd_param params[] = {PBD_ROWS(PARAMS) PBD_ROWS(LAW_JOIN_PARAMS) PBD_ROWS(CONTACT_PARAMS){0}};
 
-/* dt=auto over h/c without control, and what a coefficient of 1 adds to the square of the highest frequency, over that
- * without it (README.md, "Time step"). */
+/* dt=auto without control, over h/c; and the increase of the squared highest frequency by a coefficient of 1, over its
+ * value without control (README.md, "Time step"). */
 static const double STEP_OF_CROSSING = 0.5, STIFFER[] = {[control_energy] = 0.7, [control_central] = 0.09};
 
 static const double LONGEST_STEP = 1e-3; /* s, of dt=auto */
 
 typedef struct tlsph {
-    position_solver position; /* first; rows by place of the layout */
+    position_solver position; /* first member; rows by place of the layout */
     tlsph_settings set;
     particle_layout layout;   /* host, f64: places, neighbours, slices */
     energy_material material; /* of the first material; all have its law and unit */
@@ -87,7 +87,7 @@ static pbd_status upload_numbers(const tlsph *s, const uint32_t *host, size_t co
     return pbd_upload(s->position.run.exec, (void *)(uintptr_t)device, host, count * sizeof *host);
 }
 
-/* s_ij in the place of the pair's weight. */
+/* Replaces the weight of each pair by s_ij. */
 static void make_springs(const tlsph *s, double *pair) {
     const particle_layout *l = &s->layout;
     const double coefficient = s->set.control == control_central ? 0.5 * s->set.hourglass : s->set.hourglass;
@@ -157,7 +157,7 @@ static tlsph_args args_of(const tlsph *s, const stepper *run) {
                         .central = s->set.control == control_central};
 }
 
-/* Half a step by v, forces there, and the other half by the new v. */
+/* Half a step with v, the forces there, and the other half with the new v. */
 static pbd_status begin(void *state, stepper *run) {
     const tlsph *s = state;
     const size_t n = s->layout.particles;
@@ -253,7 +253,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     return pbd_ok();
 }
 
-/* After the stress of the same positions. */
+/* *out: energy of control, J. Call after tlsph_stress of the same positions. */
 static pbd_status read_control(const tlsph *s, const tlsph_args *args, double *out) {
     const size_t n = s->layout.particles;
     pbd_exec *exec = s->position.run.exec;
@@ -269,7 +269,7 @@ static pbd_status read_control(const tlsph *s, const tlsph_args *args, double *o
 
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     enum { F = 4 * TLSPH_STRETCH };
-    static const size_t stretch[] = {F, F + 4, F + 8, F + 1, F + 5, F + 9, F + 2, F + 6, F + 10}; /* to row by row */
+    static const size_t stretch[] = {F, F + 4, F + 8, F + 1, F + 5, F + 9, F + 2, F + 6, F + 10}; /* to row-major */
     const tlsph *s = state;
     const stepper *run = &s->position.run;
     const bool controlled = field == PBD_INTERNAL_ENERGY && s->pair && s->set.control == control_energy;

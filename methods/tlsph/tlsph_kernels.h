@@ -6,9 +6,9 @@
  *     central: h_ij = -s_ij (E_i + E_j)/2 (eps_ij + eps_ji) . e_ij e_ij,   s_ij = xi/2 V_i V_j W_ij/|X_ij|^2
  *     eps_ij = F_i X_ij - x_ij,  eps_ji = F_j X_ij - x_ij,  x_ij = x_j - x_i,  e_ij = x_ij/|x_ij|
  *
- * The first two terms are minus the gradient of sum V psi(F), in pairs V_i P_i b_ij - V_j P_j b_ji. Control in its
- * energy form is minus that of sum_ij xi/2 E_i V_i V_j |W'_ij|/|X_ij| |eps_ij|^2: F is the least-squares fit with these
- * weights, so that its derivative drops out. The central form is Ganzenmueller's (2015). All sums are in gather form.
+ * The first two terms are minus the gradient of sum V psi(F), in pairs V_i P_i b_ij - V_j P_j b_ji. The energy form of
+ * control is minus that of sum_ij xi/2 E_i V_i V_j |W'_ij|/|X_ij| |eps_ij|^2: F is the least-squares fit with these
+ * weights, so its derivative drops out. The central form is Ganzenmueller's (2015). All sums are in gather form.
  */
 #ifndef PBD_TLSPH_KERNELS_H
 #define PBD_TLSPH_KERNELS_H
@@ -23,10 +23,10 @@ typedef struct tlsph_args {
     particle_view view;      /* places; p: positions in the middle of the step */
     const real *pair;        /* rows x 4 x PARTICLE_SLICE: X_ij, m, and s_ij, m; NULL: no control */
     const real *mu, *lambda; /* by place, in units of `unit`; NULL: those of the law */
-    real *state;             /* TLSPH_ROWS rows of 4 by place: the columns of V P, m^3, and of F; the fourth of the
-                                last three: E. In units of `unit` */
+    real *state;             /* TLSPH_ROWS rows of 4 by place: the columns of V P, m^3, and of F, with E as fourth
+                                number. V P and E in units of `unit` */
     const real *v, *a;       /* rows of 4: velocities, accelerations by loads */
-    real *kick, *p, *free;   /* rows of 4: velocities at the end of the step; positions there, twice */
+    real *kick, *p, *free;   /* rows of 4, at the end of the step: velocities; positions with and without contact */
     hyperelastic law;        /* moduli in units of `unit` */
     fibre_set fibre;         /* likewise */
     real dt, scale;          /* s; unit, Pa */
@@ -125,8 +125,8 @@ PBD_BATCH_OVER(tlsph_force, tlsph_args, first, count, 52 * sizeof(real) + 4, 60,
     batch_store_rows(a->free, own, 1, count, place);
 }
 
-/* Of `control` in its energy form: E_i/2 sum_j s_ij |eps_ij|^2 of each particle, in units of `unit`, as the first of a
- * row of `kick`. Work: particles and their neighbours. */
+/* Energy of control=energy by particle, E_i/2 sum_j s_ij |eps_ij|^2, in units of `unit`: written as the first number of
+ * its row of `kick`. Work: particles and their neighbours. */
 PBD_BATCH_OVER(tlsph_control_energy, tlsph_args, first, count, 18 * sizeof(real) + 4, 3, 11 * sizeof(real) + 4, 30) {
     const particle_view *v = &a->view;
     const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
@@ -153,8 +153,8 @@ typedef struct tlsph_finish_args {
     real keep, none; /* keep: exp(-damping dt) */
 } tlsph_finish_args;
 
-/* After `advance`, which set v = (p - x)/dt: of particles that nothing touched it is the velocity by forces. In f32 the
- * difference of positions over a short step would be rounding. */
+/* Runs after `advance`, which sets v = (p - x)/dt, and gives particles without contact the velocity by forces instead:
+ * in f32 the difference of positions over a short step would be mostly rounding error. */
 PBD_ITEM(tlsph_finish, tlsph_finish_args, i, 16 * sizeof(real), 3) {
     const size_t at = 4 * i;
     if (a->p[at] != a->free[at] || a->p[at + 1] != a->free[at + 1] || a->p[at + 2] != a->free[at + 2]) return;

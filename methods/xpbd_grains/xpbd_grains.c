@@ -46,10 +46,10 @@ typedef struct grains {
     size_t particles;
     uint32_t *particle;                /* host, by place: index in the scene */
     double diameter, margin, friction; /* m, m, 1 */
-    double forces_end, extent;         /* s; m: of the scene */
+    double forces_end, extent;         /* s; m, of the scene */
     neighbours near;
     grid colours; /* coloured cells */
-    /* Device, by place. */
+    /* Device memory, by place. */
     real *x, *v, *p, *next, *a;
     real *spare, *later; /* rows of 4, or NULL; later: accelerations after forces_end */
     real *radius, *count, *seen;
@@ -115,7 +115,7 @@ static double choose(const pbd_scene *scene, const pbd_values *values, const cha
     return tan(sand_value(scene->material, "friction_angle") * degree);
 }
 
-/* x with the inverse mass, v, accelerations with the forces and without, radii: by place. */
+/* Fills, by place: x with the inverse mass, v, accelerations with and without the forces, radii. */
 static pbd_status fill_particles(grains *s, const pbd_scene *scene) {
     const size_t n = s->particles, bytes = 4 * n * sizeof(real);
     pbd_arena memory PBD_ARENA;
@@ -224,7 +224,7 @@ static pbd_status jacobi(grains *s, const grain_args *args) {
 static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
     const grid_view view = grid_view_of(&s->colours);
     const size_t cells = (size_t)1 << (view.bits[0] + view.bits[1] + view.bits[2] - 3);
-    /* The host does not know the work of each of the eight colours: estimated as an eighth; lists have each pair
+    /* The host does not know the work of each of the eight colours and assumes an eighth. Lists have each pair
      * twice. */
     const pbd_work share = {s->particles / 8, (size_t)s->near.entries / 16};
     for (int colour = 0; colour < 8; colour++) {
@@ -358,7 +358,7 @@ static const step_part walls_part = {.iterate = collide_walls};
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* At the density of sand, grains at random points (Poisson disks) overlap: they are separated before the first step.
+/* At the density of sand, grains at random points (Poisson disks) overlap and are separated before the first step.
  * Lists are reused for a few sweeps. */
 static pbd_status separate_at_start(grains *s) {
     enum { SWEEPS_OF_A_LIST = 4 };
@@ -380,8 +380,8 @@ static pbd_status separate_at_start(grains *s) {
     return pbd_ok();
 }
 
-/* Grains keep their radius from colliders for any contact radius of the scene: a correction by colliders in a step of
- * zero duration is an overlap. */
+/* Refuses grains that overlap a collider: those that colliders would move in a step of zero duration. Grains collide
+ * with their own radius, whatever the scene's contact radius. */
 static pbd_status check_walls(grains *s, const pbd_scene *scene) {
     const size_t n = s->particles;
     const grain_copy_args copy = {s->x, s->p};

@@ -12,7 +12,7 @@
 typedef struct grain_args {
     const uint32_t *first, *list;
     const real *x;  /* at the start of the substep */
-    const real *p;  /* present positions */
+    const real *p;  /* current positions */
     real *next;     /* Jacobi: new positions */
     real *count;    /* averaging per pair: number of contacts by particle; NULL: per particle */
     real *pressure; /* by entry of the lists: lambda, kg m; NULL: no compliance */
@@ -77,7 +77,7 @@ PBD_FN void grain_lane(vreal *v, int lane, real value) {
 
 /* The contacts with the k-th neighbours. */
 typedef struct grain_contacts {
-    uint32_t j[PBD_BATCH]; /* the particle itself if there are no more */
+    uint32_t j[PBD_BATCH]; /* the particle itself if it has no k-th neighbour */
     vvec3 normal;          /* from the neighbour to the particle */
     vreal depth;           /* m; 0 if they do not touch */
     vreal inverse_w;       /* kg, 1/(sum of both inverse masses) */
@@ -85,7 +85,7 @@ typedef struct grain_contacts {
     vmask touch;
 } grain_contacts;
 
-/* Coincident particles separate along x, the one of higher number in the positive direction. */
+/* Coincident particles separate along x, the one of higher index in the positive direction. */
 PBD_FN void grain_collide(const grain_args *a, const grain_lanes *g, uint32_t k, grain_contacts *c) {
     const vreal zero = vreal_set(0), one = vreal_set(1);
     vreal after = zero;
@@ -104,7 +104,7 @@ PBD_FN void grain_collide(const grain_args *a, const grain_lanes *g, uint32_t k,
     c->depth = vreal_where(c->touch, a->diameter - length, zero);
 }
 
-/* The friction correction: the slip of the two, at most friction times depth (Macklin et al. 2014, Eq. 24). */
+/* The friction correction: the pair's tangential slip, at most friction times depth (Macklin et al. 2014, Eq. 24). */
 PBD_FN vvec3 grain_friction(const grain_args *a, const grain_lanes *g, const grain_contacts *c) {
     vreal x[4];
     batch_load_rows(a->x, c->j, 1, PBD_BATCH, x);
@@ -129,8 +129,8 @@ PBD_BATCH_OVER(count_touching, grain_args, i, count, 5 * sizeof(real) + 8, 0, 4 
     batch_store(a->count, i, count, sum);
 }
 
-/* The factor of a pair's correction: relaxation over the larger of the two numbers of contacts. Averaging per particle:
- * 1, the sum is divided. */
+/* The factor of a pair's correction: relaxation over the larger of the two numbers of contacts. When averaging per
+ * particle it is 1, and push_grains divides the sum. */
 PBD_FN vreal grain_share(const grain_args *a, const grain_lanes *g, const grain_contacts *c) {
     vreal share = vreal_set(1);
     for (int l = 0; l < PBD_BATCH && a->count; l++)
@@ -294,7 +294,7 @@ PBD_ITEM_OVER(measure_grains, grain_measure_args, i, 6 * sizeof(real) + 8, 0, 4 
     a->seen[2 * i + 1] = contacts;
 }
 
-/* Of the pairs with grains of higher number: the overlap, minus alpha~ lambda where contacts comply. */
+/* Sum of squares over the pairs with grains of higher index: overlap, minus alpha~ lambda if compliance > 0. */
 PBD_ITEM_OVER(measure_grain_residuals, grain_measure_args, i, 6 * sizeof(real) + 8, 0, 5 * sizeof(real) + 4, 14) {
     const grain_args *g = &a->pairs;
     real sum = 0;

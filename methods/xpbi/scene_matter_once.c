@@ -55,7 +55,7 @@ static pbd_status take_fixed(const pbd_scene *whole, const uint32_t *place, scen
     return pbd_ok();
 }
 
-/* Copies the materials of these kinds, in the old order. */
+/* Copies the materials of these kinds, in the order of the whole scene, and renumbers those of particles. */
 static void take_materials(const pbd_scene *whole, unsigned kinds, scene_part *part) {
     pbd_scene *s = &part->scene;
     uint8_t number[PBD_MOST_MATERIALS] = {0};

@@ -20,7 +20,7 @@ bool xpbi_is_penalty(const xpbi *s) {
     return s->hourglass.hourglass_control > 0 && s->hourglass.hourglass_form == hourglass_form_penalty;
 }
 
-/* In the order of an iteration. */
+/* Adds the parts in the order in which an iteration runs them. */
 static void add_parts(xpbi *s, const pbd_scene *scene) {
     stepper_add(&s->run, &xpbi_inelastic_part, s);
     if (s->hourglass.hourglass_control > 0)
@@ -42,7 +42,7 @@ static size_t continuum_of(const pbd_scene *scene) {
     return count;
 }
 
-/* What a shape at rest excludes. */
+/* Refuses scenes and settings that kernel=rest does not support. */
 static pbd_status check_rest(const xpbi *s, const pbd_scene *scene) {
     if (s->material.flow)
         return pbd_error(PBD_NOT_SUPPORTED,
@@ -69,7 +69,7 @@ static pbd_status check_rest(const xpbi *s, const pbd_scene *scene) {
     return pbd_ok();
 }
 
-/* kernel=rest is refused for anything else (check_rest). */
+/* Whether check_rest accepts kernel=rest for elastic matter. */
 static bool may_rest(const pbd_scene *scene, const pbd_values *values) {
     return scene->particles.bodies <= 1 && xpbi_settings_read(values).gradient_correction == gradient_correction_on &&
            xpbi_settings_read(values).deformation == deformation_same &&
@@ -77,9 +77,9 @@ static bool may_rest(const pbd_scene *scene, const pbd_values *values) {
            xpbi_hourglass_settings_read(values).hourglass_form != hourglass_form_penalty;
 }
 
-/* What flows: the paper's values. Elastic matter: no smoothing, which damps it, and what holds bars (README.md). Its
- * steps are implicit and stable at any length: they go up to a wave's from particle to particle, within 1e-4 and 1e-3 s
- * (README.md). */
+/* Defaults for matter with a flow rule: the paper's values. For elastic matter: no smoothing, which damps it, and the
+ * kernel and hourglass control that keep bars intact. Its steps are implicit and stable at any length: dt is the time
+ * in which a pressure wave passes from particle to particle, limited to 1e-4 to 1e-3 s (README.md). */
 static double choose(const pbd_scene *scene, const pbd_values *values, const char *parameter) {
     const pbd_material *solid = pbd_first_material(scene, PBD_CONTINUUM);
     const bool flows = solid && solid->flow;
@@ -134,7 +134,7 @@ static void read_values(xpbi *s, const pbd_scene *scene, const pbd_values *value
     s->lambda = E * nu / ((1 + nu) * (1 - 2 * nu)) / s->unit;
     s->spacing = scene->particles.spacing;
     s->radius = s->set.radius * s->spacing;
-    /* Neighbours of a lattice are a spacing apart: with a wider kernel they would part at rest. */
+    /* Neighbours of a lattice are a spacing apart: a larger gap would separate them at rest. */
     s->gap = fmin((1 - s->separation.correction_gap) * s->radius, s->spacing);
     s->fastest = INFINITY;
     s->form = forms[s->set.constraint];
@@ -154,14 +154,15 @@ static double volume_of(const pbd_scene *scene, size_t i) {
                                     : scene->particles.spacing * scene->particles.spacing * scene->particles.spacing;
 }
 
-/* The scene's particle of each row: the continuum first, each kind in the scene's order. */
+/* Writes the scene index of each row: the continuum first, each kind in the scene's order. */
 static void order_rows(const xpbi *s, const pbd_scene *scene, uint32_t *id) {
     size_t row[2] = {0, s->continuum};
     for (size_t i = 0; i < s->particles; i++) id[row[!is_continuum(scene, i)]++] = (uint32_t)i;
     for (size_t i = 0; i < XPBI_LANES; i++) id[s->particles + i] = (uint32_t)(s->particles + i);
 }
 
-/* Rows of x, v, body on the host, and by index in the scene of load. v: the displacements of the start from rest. */
+/* Fills rows of x, v and body, and of load by scene index, on the host. v receives the displacements of the start from
+ * rest. */
 static void fill_rows(const xpbi *s, const pbd_scene *scene, const uint32_t *id, const bool *held, real *x, real *v,
                       real *body, real *load) {
     for (size_t k = 0; k < s->particles + XPBI_LANES; k++) {
@@ -233,7 +234,7 @@ static pbd_status create_layout(xpbi *s) {
     return pbd_ok();
 }
 
-/* scene: without cloth. */
+/* scene: the part without cloth. */
 static pbd_status create_particles(xpbi *s, const pbd_scene *scene, const pbd_values *values) {
     read_values(s, scene, values);
     PBD_TRY(check(s, scene));
@@ -295,7 +296,7 @@ static pbd_status read_particles(const xpbi *s, pbd_field field, double *out) {
         "xpbi has positions, velocities, elastic deformation gradients and, of liquid, pressures and exchange");
 }
 
-/* Cloth has colliders of its own. */
+/* Cloth has its own colliders, whose sums are added. */
 static pbd_status read_colliders(const xpbi *s, double out[COLLIDER_SUMS]) {
     double sheet[COLLIDER_SUMS] = {0};
     PBD_TRY(collider_sums_read(&s->run.colliders, out));

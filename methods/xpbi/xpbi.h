@@ -1,5 +1,5 @@
-/* The state of xpbi and its parts (yu2024, Algorithm 1). A step is that of stepper.h over the parts, in the order of
- * xpbi.c:
+/* The state of xpbi and its parts (yu2024, Algorithm 1). A step runs the parts in the order of xpbi.c
+ * (stepper.h):
  *
  *     inelastic   sort and neighbours, gradients, loads; the constraints; XSPH; F, the rule's state and positions
  *     hourglass   springs, or a penalty, against zero-energy motions
@@ -7,7 +7,7 @@
  *     separation  position correction
  *     walls       colliders
  *     cloth       cloth and its contact with particles
- *     acceleration  of the iteration, where it is asked for
+ *     acceleration  of the iteration, if requested
  *
  * Particles are sorted by cells in each step; all parts except cloth work on the rows `now`. */
 #ifndef PBD_XPBI_H
@@ -90,42 +90,42 @@ PBD_SETTINGS(xpbi_fluid_settings, XPBI_FLUID_PARAMS)
 
 typedef struct xpbi {
     stepper run;
-    size_t particles, continuum; /* rows of the continuum come first and are sorted; those of other matter are not */
+    size_t particles, continuum; /* rows of the continuum come first and are sorted; rows of other matter are not */
     xpbi_settings set;
     xpbi_separation_settings separation;
     xpbi_hourglass_settings hourglass;
     fluid fluid;
     xpbi_cloth cloth; /* its vertices are separate from the particles */
     pbd_material material;
-    double unit, mu, lambda; /* Pa; in units of it */
+    double unit, mu, lambda; /* unit: Pa; mu, lambda: in multiples of it */
     double gravity[3];
     double radius, spacing, gap;                           /* m */
-    double rest_density;                                   /* V^0 sum W: its maximum at rest */
+    double rest_density;                                   /* largest V^0 sum W at rest */
     double duration, forces_end;                           /* s */
     int form;                                              /* XPBI_ENERGY, XPBI_SHEAR (constraint=pair), XPBI_STRESS */
-    bool loaded, forced;                                   /* there are forces or radii: now.load; forces */
+    bool loaded, forced;                                   /* loaded: forces or radii, in now.load; forced: forces */
     bool free;                                             /* no particle is fixed: total momentum is defined */
-    bool poured;                                           /* what is fixed moves and is let go (pbd_pour) */
+    bool poured;                                           /* held particles move and are released later (pbd_pour) */
     double fastest;                                        /* m/s, at the end of the last step; initially unbounded */
-    double deficient, idle, alone, looked, momentum_error; /* over all steps */
-    struct { /* residuals of the running step, relative to that before the first iteration */
+    double deficient, idle, alone, looked, momentum_error; /* accumulated over all steps */
+    struct { /* residuals of the current step, relative to the one before its first iteration */
         bool asked, recorded;
         double first, last;
-        double spent, since; /* s: in iterations; start of the running one */
+        double spent, since; /* s: time spent in iterations; start of the current one */
     } residual;
-    /* Device. */
+    /* Device memory. */
     xpbi_layout layout;
     xpbi_particles now;
-    /* Rows of 4: the grid's sorted positions during a search; then the target of a sort of now.v; impulses; smoothed
-     * velocities. */
+    /* Rows of 4 with several uses in a step: the grid's sorted positions during a search; the target of the sort of
+     * now.v; impulses; smoothed velocities. */
     real *spare;
-    real *stray;        /* target of a sort of now.stray */
-    uint32_t *id, *was; /* target of a sort of now.id; by row: the row before the sort, of other matter the same */
+    real *stray;        /* target of the sort of now.stray */
+    uint32_t *id, *was; /* target of the sort of now.id; by row: the row before the sort (other matter: the same) */
     bool shuffled;      /* now.body is in the order before the sort */
     real *gradient;     /* hourglass_form=penalty (xpbi_penalty_kernels.h); otherwise NULL */
     real *rest;    /* kernel=rest: rows of positions at rest and V^0, in the order of `now`; NULL: kernel=current */
     real *until;   /* of xpbi_let_go; NULL: no held particle moves */
-    real *plastic; /* by scene index, in units of `unit` m^3: dissipated by the flow rule; NULL: elastic */
+    real *plastic; /* by scene index: energy dissipated by the flow rule, in `unit` m^3; NULL: elastic */
     real *push;    /* solver=jacobi (xpbi_jacobi_kernels.h); otherwise NULL */
     real *block;
     uint32_t *note;
@@ -145,19 +145,20 @@ size_t xpbi_blocks_of(size_t count);
 size_t xpbi_slots_of(const xpbi *s);
 
 pbd_status xpbi_allocate_particles(xpbi *s);
-/* stepper.h: measures |C + alpha~ lambda| where it is recorded or has a tolerance. */
+/* stepper.watch: measures |C + alpha~ lambda| if it is recorded or a tolerance is set. */
 pbd_status xpbi_watch_residual(void *self, stepper *run, bool *stop);
 /* Moves particles to the scene's start and sets velocities; F is the gradient of the displacement from rest. */
 pbd_status xpbi_start(xpbi *s, const pbd_scene *scene);
-/* Springs of hourglass control: makes those of the gradients at hand; their energy between steps, J. */
+/* Springs of hourglass control: whether there are any; builds them for the current gradients; measures their energy
+ * between steps, J. */
 bool xpbi_has_springs(const xpbi *s);
 pbd_status xpbi_make_springs(const xpbi *s, const stepper *run);
 pbd_status xpbi_springs_energy(const xpbi *s, double *out);
 /* Applies colliders to the velocities v. */
 pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v, collider_sums sums);
-/* PBD_NOT_SUPPORTED: acceleration of what it does not join. */
+/* PBD_NOT_SUPPORTED: acceleration is set, and the scene or the settings have something that it does not include. */
 pbd_status xpbi_acceleration_check(const xpbi *s, const pbd_scene *scene);
-/* After xpbi_start. */
+/* Call after xpbi_start. */
 pbd_status xpbi_acceleration_allocate(xpbi *s);
 /* Sets rest_density. */
 pbd_status xpbi_find_rest_density(xpbi *s);

@@ -1,5 +1,5 @@
-/* Acceleration of whole iterations of elastic matter at rest: velocities and multipliers get the same weights
- * (parts/acceleration.h). The last part, so that an iteration is whole. */
+/* Acceleration of whole iterations, for elastic matter with kernel=rest: velocities and multipliers get the same
+ * weights (parts/acceleration.h). It is the last part, so that it acts on complete iterations. */
 #include "methods/xpbi/xpbi.h"
 #include "methods/xpbi/xpbi_acceleration_kernels.h"
 
@@ -37,7 +37,7 @@ static size_t arrays_of(const void *self, device_array *row) {
     return count + acceleration_arrays(&s->faster, row + count);
 }
 
-/* The lists of the whole run are made: their multipliers are counted. */
+/* With kernel=rest the lists are built once, before this call, so the number of multipliers is known. */
 pbd_status xpbi_acceleration_allocate(xpbi *s) {
     device_array row[DEVICE_MOST_ARRAYS];
     const acceleration_settings set = s->faster.set;

@@ -1,5 +1,5 @@
-/* Multipliers of all constraints and springs in one row of reals, for parts/acceleration.h: `each` by slot, those of
- * the constraint, which begin at entry `first`, and after them those of hourglass control. */
+/* Multipliers of all constraints and springs, packed into one array for parts/acceleration.h: `each` reals per slot,
+ * those of the constraint, which begin at entry `first`, followed by those of hourglass control. */
 #ifndef PBD_XPBI_ACCELERATION_KERNELS_H
 #define PBD_XPBI_ACCELERATION_KERNELS_H
 
@@ -8,7 +8,7 @@
 typedef struct xpbi_gather_multiplier_args {
     real *entry; /* of the slices */
     real *packed;
-    size_t entries, hourglass, first, own, each; /* own: of the constraint */
+    size_t entries, hourglass, first, own, each; /* own: reals per constraint */
     real none;
 } xpbi_gather_multiplier_args;
 

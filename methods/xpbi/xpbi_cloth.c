@@ -46,7 +46,7 @@ static pbd_status meet(void *self, stepper *run) {
     return PBD_PHASE(run->recorder, "cloth_contact", cloth_contact_iterate(c->contact, run->v));
 }
 
-/* With colliders the time counts as theirs. */
+/* With colliders the contact solver begins phases of its own, and phases cannot be nested. */
 static pbd_status iterate(void *self, stepper *run) {
     xpbi_cloth *c = self;
     if (run->colliders.count > 0)

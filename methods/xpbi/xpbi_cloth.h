@@ -19,14 +19,15 @@ typedef struct xpbi_cloth {
 } xpbi_cloth;
 
 /* Splits the scene; c->rest.scene is the part of xpbi. The contact distance is the sum of the largest radii, or half a
- * spacing. *c may be freed also after an error. */
+ * spacing. *c can be freed after an error too. */
 pbd_status xpbi_cloth_create(xpbi_cloth *c, const pbd_scene *scene, double damping, double time, pbd_exec *exec,
                              pbd_recorder *recorder);
 
 /* Its `self` is the xpbi_cloth. */
 extern const step_part xpbi_cloth_part;
 
-/* rest: the field that xpbi has read, in the order of its part. For cloth, F is 1 and fields of liquid are 0. */
+/* Writes the field of the whole scene. rest: the field that xpbi has read, in the order of its part. For cloth, F is 1
+ * and fields of liquid are 0. */
 pbd_status xpbi_cloth_read(const xpbi_cloth *c, pbd_field field, const double *rest, double *out);
 
 #endif

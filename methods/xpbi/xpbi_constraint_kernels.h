@@ -10,7 +10,7 @@
  *     k = -h C/(Q + C^2):   l += k C,   v_b += w_b (u V0 dt) k G a_b,   v_p -= w_p (u V0 dt) k G s
  *
  * This is Eq. 17 to 19 without 0/0 as C goes to 0 (claims A4), and without a loop over neighbours for the denominator.
- * Below a C that is rounding the direction is undefined and the constraint is idle.
+ * If C is only rounding error, the direction is undefined and the constraint is idle.
  *
  * constraint=stress is not in the paper: its impulse is a tensor A, v_b += w_b A a_b, with the target -(u V0 dt) G.
  * Each projection solves for all six strains, while C = sqrt(2 psi) has only one direction. */
@@ -30,10 +30,10 @@ enum {
     XPBI_STATE = 19,        /* state of the flow rule at t^n */
     XPBI_MULTIPLIER = 20,   /* 2: l; l of the second constraint of a pair */
     XPBI_MAP = 22,          /* 9: columns of T with a_b = T t_b: L, or F^-T L with kernel=rest */
-    XPBI_SWEPT = 31,        /* sweeps read those before; the end of a step also: */
+    XPBI_SWEPT = 31,        /* number of entries that a sweep reads; the end of a step also reads: */
     XPBI_REST_SIZE = 31,    /* V^0 */
     XPBI_GROWTH = 32,       /* J at t^n */
-    XPBI_ENTRIES = 33,      /* of scalar constraints; constraint=stress has more: */
+    XPBI_ENTRIES = 33,      /* number for scalar constraints; constraint=stress has more: */
     XPBI_TENSOR = 33,       /* 9: columns of the impulse tensor A */
     XPBI_FRAME = 42,        /* 9: columns are the eigenvectors of S */
     XPBI_FRAME_WEIGHT = 51, /* 3: its eigenvalues */
@@ -45,11 +45,11 @@ typedef struct xpbi_slices {
     const uint32_t *row;       /* first row of each slice; one more at the end */
     const uint32_t *own;       /* by slot: particle */
     const uint32_t *length;    /* by slot: neighbours, or XPBI_ABSENT */
-    const uint32_t *near;      /* by slot: the number of neighbours, first in the list, that may touch */
+    const uint32_t *near;      /* by slot: number of neighbours that may touch, which come first in the list */
     const uint32_t *neighbour; /* rows x XPBI_LANES */
     const real *x;             /* rows by particle: positions, m, and volumes, m^3, of the kernels, which do not change
                                   during the iterations */
-    real *smoothing;           /* rows x XPBI_LANES: weight in XSPH; NULL: not kept (xpbi_smoothing_weight) */
+    real *smoothing;           /* rows x XPBI_LANES: weight in XSPH; NULL: not stored (xpbi_smoothing_weight) */
     real *entry;               /* slices x entries x XPBI_LANES */
     size_t entries;
     size_t hourglass;   /* first entry of hourglass control; 0: off */
@@ -79,7 +79,7 @@ PBD_FN void xpbi_set_matrix(const xpbi_slices *s, size_t slice, size_t lane, int
     }
 }
 
-/* t: V grad W at a particle of a neighbour with the volume V at x + d. */
+/* t = V grad W at the particle, for a neighbour of volume V at the distance vector d. */
 PBD_FN vvec3 xpbi_plain_gradient(real support, vvec3 d, vreal volume) {
     const real sigma = (real)(21 / (2 * 3.14159265358979323846)) / (support * support * support);
     const real per_support = 1 / support, slope = 20 * sigma * per_support * per_support;
@@ -87,7 +87,7 @@ PBD_FN vvec3 xpbi_plain_gradient(real support, vvec3 d, vreal volume) {
     return vvec3_scale(slope * (left * left * left) * volume, d);
 }
 
-/* t of the neighbours in a row; x: of the own particles. 0 in padding rows, which name these. */
+/* t of the neighbours in a row; x: rows of the own particles. 0 in padding, which names the own particle. */
 PBD_FN vvec3 xpbi_gradient(const xpbi_slices *s, const uint32_t *at, const vreal x[4]) {
     vreal b[4];
     batch_load_rows(s->x, at, 1, PBD_BATCH, b);
@@ -115,7 +115,7 @@ typedef struct xpbi_shape_args {
     xpbi_particles p;
     const uint32_t *was; /* by particle: its place in p.body; NULL: the same */
     uint32_t *note;      /* by particle */
-    real cutoff;         /* relative to the largest, singular values below this count as 0 */
+    real cutoff;         /* singular values below this times the largest count as 0 */
     real impulse;        /* u dt */
     real weight;         /* u dt^2 */
     int printed;         /* XSPH as in Eq. 20 */
@@ -154,8 +154,8 @@ PBD_FN void xpbi_make_frame(const xpbi_slices *s, size_t slice, size_t lane, con
     for (int e = 0; e < 9; e++) xpbi_set_entry(s, slice, lane, XPBI_TENSOR + e, vreal_set(0));
 }
 
-/* The weight of a neighbour, at xb, in XSPH: of Eq. 20, or half of V_b + V_p m_b/m_p, its symmetric form (Y-5). Held
- * particles count with the mass of the own one. The rows x of volumes and v of inverse masses. */
+/* XSPH weight of the neighbour at xb: that of Eq. 20, or its symmetric form with (V_b + V_p m_b/m_p)/2 (Y-5), where
+ * m_b/m_p is 1 if either particle is held. x and xb include volumes, v and vb inverse masses. */
 PBD_FN vreal xpbi_smoothing_weight(real support, int printed, const vreal x[4], const vreal v[4], const vreal xb[4],
                                    const vreal vb[4]) {
     const real sigma = (real)(21 / (2 * 3.14159265358979323846)) / (support * support * support);
@@ -236,27 +236,27 @@ PBD_BATCH_OVER(xpbi_make_gradients, xpbi_shape_args, first, count, (20 + XPBI_EN
 
 /* ---- A constraint ------------------------------------------------------------------------------------------------ */
 
-enum { XPBI_ENERGY, XPBI_SHEAR, XPBI_VOLUME, XPBI_STRESS }; /* one, those of a pair (Eq. 4, 5), or the stress tensor */
+enum { XPBI_ENERGY, XPBI_SHEAR, XPBI_VOLUME, XPBI_STRESS }; /* energy; the pair of Eq. 4, 5; stress tensor */
 
 typedef struct xpbi_solve_args {
     xpbi_slices s;
-    const real *v; /* rows of which gradients are computed */
-    real *moved;   /* rows to which corrections are added: v */
-    size_t lane;   /* the first of the colour */
+    const real *v; /* velocities whose gradients are computed */
+    real *moved;   /* velocities to which corrections are added: the same as v */
+    size_t lane;   /* first lane of the colour */
     flow_rule rule;
     real mu, lambda; /* in units of u */
     real dt, relaxation;
-    int flows;      /* implicit plasticity: C of the returned F */
+    int flows;      /* implicit plasticity: C of F after the flow rule */
     int hardens;    /* the rule hardens the moduli */
     int printed;    /* Eq. 12 with the projected F (Y-4) */
-    int form;       /* XPBI_ENERGY; XPBI_SHEAR: and then XPBI_VOLUME; XPBI_STRESS */
+    int form;       /* XPBI_ENERGY, XPBI_SHEAR (XPBI_VOLUME follows it) or XPBI_STRESS */
     int warm;       /* no solve: applies the impulses of the stress at t^n */
     real *residual; /* of xpbi_measure_residual: h^2 by slot */
     uint32_t *note; /* notes idle constraints; NULL: off */
 } xpbi_solve_args;
 
-/* The processor's own prefetching stops at every page. */
-enum { XPBI_AHEAD = 12 }; /* rows of the slices */
+/* Prefetches indices, since the hardware prefetcher stops at page boundaries. */
+enum { XPBI_AHEAD = 12 }; /* rows */
 PBD_FN void xpbi_prefetch_row(const uint32_t *at) {
 #if PBD_BATCH > 1
     __builtin_prefetch(at + XPBI_AHEAD * XPBI_LANES);
@@ -265,14 +265,14 @@ PBD_FN void xpbi_prefetch_row(const uint32_t *at) {
 #endif
 }
 
-/* The first t of a list, for a second loop over it on the CPU. */
+/* Number of t of a list that are kept for the second loop over it, on the CPU. */
 enum { XPBI_KEPT = 64 };
 
 PBD_FN void xpbi_add_gradient(vmat3 *sum, const vreal b[4], const vreal o[4], vvec3 t) {
     *sum = vmat3_add(*sum, vmat3_outer(vvec3_make(b[0] - o[0], b[1] - o[1], b[2] - o[2]), t));
 }
 
-/* kept: receives the first XPBI_KEPT t; NULL: not needed. */
+/* kept: receives the first XPBI_KEPT t; may be NULL. */
 PBD_FN vmat3 xpbi_velocity_gradient(const xpbi_slices *s, const real *v, size_t slice, size_t lane, const uint32_t *own,
                                     vvec3 *kept) {
     const size_t begin = s->row[slice], end = s->row[slice + 1];
@@ -299,8 +299,8 @@ PBD_FN vreal xpbi_form(const xpbi_slices *s, size_t slice, size_t lane, vmat3 g)
            2 * (k[3] * vvec3_dot(g.x, g.y) + k[4] * vvec3_dot(g.y, g.z) + k[5] * vvec3_dot(g.z, g.x));
 }
 
-/* C and C times its gradient, in the units above. The volume constraint of a pair has a sign and its plain gradient,
- * which is never 0. */
+/* C and C times its gradient, in the units above. The volume constraint of a pair is signed, and its
+ * gradient is stored without the factor C, as it is never 0. */
 typedef struct xpbi_point {
     vreal c;
     vmat3 g;
@@ -312,7 +312,7 @@ PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t l
     xpbi_point out;
     const vmat3 b = vmat3_add(vmat3_identity(), vmat3_scale(vreal_set(a->dt), gradient));
     const vmat3 f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
-    /* The SVD of F^T, of which U of F is the cheaper factor; the other one is not needed. */
+    /* SVD of F^T: its V, the cheaper factor, is U of F; the other factor is not needed. */
     const vsvd3 parts = vmat3_svd(vmat3_transpose(f));
     const vreal least = vreal_set((real)FLOW_LEAST_STRETCH), state = xpbi_entry(&a->s, slice, lane, XPBI_STATE);
     const vvec3 trial =
@@ -349,11 +349,11 @@ PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t l
     return out;
 }
 
-/* C below which it is rounding. */
+/* C up to this is rounding error. */
 PBD_FN vreal xpbi_least(vreal mu) { return (real)(2 * REAL_EPSILON) * vreal_sqrt(2 * mu); }
 
-/* k of the head of this file, without the factor C for constraints whose gradient is plain; *step: change of the
- * multiplier. */
+/* k as at the head of this file, without the factor C for volume constraints, whose gradient is plain; *step: change of
+ * the multiplier. */
 PBD_FN vreal xpbi_factor(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, xpbi_point at, vreal l,
                          vreal *step) {
     const vreal zero = vreal_set(0), h = at.c + l, q = xpbi_form(&a->s, slice, lane, at.g);
@@ -377,8 +377,8 @@ PBD_FN void xpbi_solve_shear(vreal mu, vreal turn, vreal si, vreal sj, vreal *ij
     *ji = di * (*ji - y);
 }
 
-/* Solves X + H(X S) = R with H(E) = mu (E + E^T) + lambda tr E + turn E, where X is the change of the impulse after
- * which it equals that of the resulting stress. H is the stiffness at small strain; `turn`, the largest principal
+/* Solves X + H(X S) = R with H(E) = mu (E + E^T) + lambda tr E + turn E, where X is the change of the impulse that
+ * makes it equal to that of the resulting stress. H is the stiffness at small strain; `turn`, the largest principal
  * stress, bounds the geometric stiffness, without which few iterations on stiff matter are unstable. In the eigenframe
  * of S the nine equations decouple into those of the diagonal and three pairs. */
 PBD_FN vmat3 xpbi_solve_stress(const xpbi_slices *s, size_t slice, size_t lane, xpbi_point at, vmat3 r) {
@@ -421,7 +421,7 @@ PBD_FN vmat3 xpbi_stress_move(const xpbi_solve_args *a, size_t slice, size_t lan
     return m;
 }
 
-/* Notes the lowest of `lanes`. */
+/* Notes that the constraint in the lowest of `lanes` is idle. */
 PBD_FN void xpbi_note_idle(const xpbi_solve_args *a, size_t slice, size_t lane, uint32_t lanes) {
     const size_t slot = slice * XPBI_LANES + lane + (size_t)lowest_bit(lanes);
     if (a->s.length[slot] != XPBI_ABSENT) a->note[a->s.own[slot]] |= XPBI_NOTE_IDLE;
@@ -468,7 +468,7 @@ PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane
         xpbi_move_row(x, vmat3_apply(mapped, t));
         batch_store_rows(a->moved, index, 1, PBD_BATCH, x);
     }
-    /* Last, since padding rows are the particle's own. */
+    /* Last, since padding rows also write the particle's own row. */
     batch_load_rows(a->moved, own, 1, PBD_BATCH, x);
     const vvec3 sum = vvec3_make(xpbi_entry(s, slice, lane, XPBI_SUM), xpbi_entry(s, slice, lane, XPBI_SUM + 1),
                                  xpbi_entry(s, slice, lane, XPBI_SUM + 2));
@@ -476,7 +476,8 @@ PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane
     batch_store_rows(a->moved, own, 1, PBD_BATCH, x);
 }
 
-/* An item is a cell, whose particles are projected one after another. Cells come in whole slices. */
+/* An item is a cell, whose particles are projected one after another. The number of cells is a multiple of
+ * XPBI_LANES. */
 PBD_FN void xpbi_solve(const xpbi_solve_args *a, size_t first, int count) {
     (void)count;
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
@@ -546,8 +547,9 @@ PBD_BATCH_OVER(xpbi_smooth, xpbi_end_args, first, count, 12 * sizeof(real) + 8, 
             for (size_t d = 0; d < 4; d++) a->smooth[4 * (size_t)own[i] + d] = out[d][i];
 }
 
-/* Updates F by the velocity that x goes by (Eq. 22), except with deformation=before_xsph; J by the whole motion, or by
- * the elastic F. xpbi_carry follows: positions and volumes are those of other particles' gradients. */
+/* Updates F with the velocity that also moves x (Eq. 22), except with deformation=before_xsph, and J by the whole
+ * motion or by the elastic F. Positions and volumes are left to xpbi_carry, since other particles' gradients need the
+ * old ones. */
 PBD_BATCH_OVER(xpbi_advance, xpbi_end_args, first, count, 51 * sizeof(real) + 8, 520, 8 * sizeof(real) + 4, 38) {
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = a->s.own + first;

@@ -43,7 +43,7 @@ static pbd_status iterate(void *self, stepper *run) { return PBD_PHASE(run->reco
 static pbd_status move(void *self, stepper *run) {
     const xpbi *s = self;
     const xpbi_hourglass_args args = args_of(s, run);
-    if (s->rest) return pbd_ok(); /* begin finds deviations by positions */
+    if (s->rest) return pbd_ok(); /* begin computes deviations from positions */
     return PBD_PHASE(run->recorder, "hourglass",
                      PBD_RUN(run->exec, xpbi_update_hourglass, xpbi_slots_of(s), s->layout.all, &args));
 }
@@ -61,8 +61,7 @@ pbd_status xpbi_springs_energy(const xpbi *s, double *out) {
 
 const step_part xpbi_hourglass_part = {.begin = begin, .iterate = iterate, .move = move};
 
-/* ---- The penalty on velocities ------------------------------------------------------------------------------------
- */
+/* ---- The penalty on velocities ----------------------------------------------------------------------------------- */
 
 static xpbi_penalty_args penalty_of(const xpbi *s, const stepper *run) {
     return (xpbi_penalty_args){.s = s->layout.slices,

@@ -1,4 +1,4 @@
-/* Hourglass control for xpbi: springs against zero-energy motions, as of Ganzenmueller (2015; README.md). Not in
+/* Hourglass control for xpbi: springs against zero-energy motions, after Ganzenmueller (2015; README.md). Not in
  * yu2024.
  *
  * The velocity gradient at p is a weighted difference of its neighbours' velocities. On a lattice it is therefore
@@ -34,8 +34,8 @@ typedef struct xpbi_hourglass_args {
     xpbi_particles p;
     const uint32_t *note; /* by particle */
     real *v;
-    size_t lane;        /* the first of the colour */
-    real stiffness, dt; /* zeta E/r^2 */
+    size_t lane;        /* first lane of the colour */
+    real stiffness, dt; /* stiffness: zeta E/r^2 */
 } xpbi_hourglass_args;
 
 PBD_FN vreal hourglass_entry(const xpbi_slices *s, size_t slice, size_t lane, int e) {
@@ -57,7 +57,7 @@ PBD_FN void hourglass_set_vector(const xpbi_slices *s, size_t slice, size_t lane
     hourglass_set(s, slice, lane, e + 2, x.z);
 }
 
-/* What the c_b of a particle have in common: a_b . M = t_b . T^T M. */
+/* What is common to all c_b of a particle: a_b . M = t_b . T^T M. */
 typedef struct hourglass_shared {
     vreal share, x[4]; /* x: row of the particle */
     vvec3 middle;      /* T^T M */
@@ -95,7 +95,7 @@ PBD_FN vvec3 hourglass_velocity(const xpbi_slices *s, const real *v, size_t slic
     return sum;
 }
 
-/* 1 for particles with such a constraint: those with neighbours in all directions. */
+/* 1 for particles with an hourglass constraint, which have neighbours in all directions; else 0. */
 PBD_FN vreal hourglass_held(const xpbi_hourglass_args *a, size_t first) {
     real held[PBD_BATCH];
     for (int l = 0; l < PBD_BATCH; l++) {

@@ -38,7 +38,7 @@ static size_t arrays_of(const void *self, device_array *row) {
                                  DEVICE_ARRAY(s->block, XPBI_MEASURED * xpbi_blocks_of(s->particles)),
                                  DEVICE_ARRAY(s->note, n),
                                  DEVICE_ARRAY(s->clearance, s->run.colliders.count > 0 ? s->particles : 0),
-                                 DEVICE_ARRAY(s->squares, 0), /* grows */
+                                 DEVICE_ARRAY(s->squares, 0), /* grows: xpbi_room */
                                  HOST_SAVED(s->fastest),
                                  HOST_SAVED(s->deficient),
                                  HOST_SAVED(s->idle),
@@ -58,7 +58,7 @@ pbd_status xpbi_allocate_particles(xpbi *s) {
     return device_arrays_allocate(s->run.exec, row, count);
 }
 
-/* A state is saved between steps. */
+/* A state is saved between steps, when now.body has the order of the other rows. */
 static void loaded(void *self) { ((xpbi *)self)->shuffled = false; }
 
 static void free_arrays(void *self) {
@@ -90,7 +90,7 @@ static pbd_status find_neighbours(xpbi *s, double near) {
     return xpbi_layout_make(&s->layout, s->now.x, near);
 }
 
-/* The other rows, when the search is done with the memory of positions in the grid. */
+/* Sorts the other rows. Velocities go to the memory of the grid's positions, so this follows the search. */
 static pbd_status sort_rows(xpbi *s) {
     const xpbi_sort_rows_args args = {.v = s->now.v,
                                       .stray = s->now.stray,
@@ -141,8 +141,8 @@ static pbd_status push(xpbi *s, double dt) {
     return PBD_RUN(s->run.exec, xpbi_push, s->particles, &args);
 }
 
-/* Near pairs are those that may come nearer than the gap within the step, by the largest speed at the end of the last
- * one. */
+/* Near pairs are those that may come nearer than the gap within the step, at the largest speed at the end of the
+ * previous step. */
 static pbd_status search(xpbi *s, double dt) {
     const double margin = fmin(0.25 * s->radius, 0.02 * s->radius + 3 * s->fastest * dt);
     const int kind = s->separation.position_correction;
@@ -151,7 +151,7 @@ static pbd_status search(xpbi *s, double dt) {
     return sort_rows(s);
 }
 
-/* Tolerance: half a step, because sums of dt are rounded. */
+/* The tolerance of half a step covers rounding of the sum of dt. */
 static pbd_status let_go(xpbi *s, const stepper *run) {
     if (!s->until) return pbd_ok();
     const xpbi_let_go_args args = {s->now.v, s->now.id, s->until, (real)(run->time + 0.5 * run->dt)};
@@ -186,7 +186,7 @@ static xpbi_solve_args solve_args(const xpbi *s, double dt) {
                              .form = s->form};
 }
 
-/* A pair has two solves per particle. */
+/* constraint=pair has two solves per particle. */
 static pbd_work solve_work(const xpbi *s, int colour) {
     const size_t solves = s->form == XPBI_SHEAR ? 2 : 1;
     const pbd_work once = s->layout.work[colour];
@@ -224,7 +224,7 @@ static pbd_status iterate(void *self, stepper *run) { return PBD_PHASE(run->reco
 
 /* ---- Residuals --------------------------------------------------------------------------------------------------- */
 
-/* The norm of C + alpha~ lambda over sqrt u, over all constraints. */
+/* 2-norm of C + alpha~ lambda over all constraints, in units of sqrt u. */
 static pbd_status residual_of(xpbi *s, const xpbi_solve_args *solve, double *out) {
     const size_t slots = xpbi_slots_of(s), blocks = xpbi_blocks_of(slots);
     xpbi_solve_args args = *solve;
@@ -343,7 +343,7 @@ static pbd_status move(void *self, stepper *run) {
 
 /* ---- Measurements ------------------------------------------------------------------------------------------------ */
 
-/* Sums over particles, by the device's blocks; the first number is a maximum. */
+/* Reduces blocks of particles on the device and the blocks here: a maximum first, then sums (xpbi_measure). */
 static pbd_status look(const xpbi *s, double out[XPBI_MEASURED]) {
     const size_t blocks = xpbi_blocks_of(s->particles);
     const xpbi_measure_args args = {.v = s->now.v,
@@ -400,7 +400,7 @@ static pbd_status warn_of_coincident(const xpbi *s) {
     return pbd_ok();
 }
 
-/* kernel=rest: the lists of the whole run. Position correction acts on all pairs of neighbours at rest. */
+/* kernel=rest: builds the lists of the whole run. Position correction acts on all pairs of neighbours at rest. */
 static pbd_status keep_rest(xpbi *s) {
     const xpbi_copy_args copy = {s->now.x, s->rest};
     PBD_TRY(PBD_RUN(s->run.exec, xpbi_copy, s->particles + XPBI_LANES, &copy));
@@ -432,7 +432,7 @@ pbd_status xpbi_start(xpbi *s, const pbd_scene *scene) {
     if (s->rest) PBD_TRY(keep_rest(s));
     PBD_TRY(sort_rows(s));
     PBD_TRY(make_gradients(s, 1));
-    if (xpbi_has_springs(s)) PBD_TRY(xpbi_make_springs(s, &s->run)); /* their energy may be asked for at once */
+    if (xpbi_has_springs(s)) PBD_TRY(xpbi_make_springs(s, &s->run)); /* their energy may be read before a step */
     if (s->separation.position_correction == position_correction_density) PBD_TRY(xpbi_find_rest_density(s));
     xpbi_end_args args = end_args(s, 1);
     args.flows = 0;

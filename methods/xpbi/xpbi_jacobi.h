@@ -10,8 +10,8 @@ PBD_PRECISE(xpbi_jacobi_sweep, xpbi_jacobi_momentum)
 /* One sweep. averaged: the mean of a particle's corrections. keep: leaves impulses for xpbi_jacobi_momentum in spare.
  */
 pbd_status xpbi_jacobi_sweep(const xpbi *s, const xpbi_solve_args *solve, bool averaged, bool keep);
-/* Of the last sweep that kept its impulses: the sum of them, which is 0 without averaging, and of their magnitudes,
- * kg m/s. Waits. */
+/* The sum of the impulses of the last sweep that kept them, which is 0 without averaging, and the sum of their
+ * magnitudes, kg m/s. Waits for the device. */
 pbd_status xpbi_jacobi_momentum(const xpbi *s, double momentum[XPBI_MOMENTA]);
 
 #endif

@@ -1,10 +1,10 @@
-/* solver=jacobi: all constraints at the same velocities, in two launches a sweep and without colours. Each particle
- * gathers what its neighbours' constraints give it, in the order of its own list: nothing is added to from two sides,
- * and the result does not depend on the order of particles in a launch.
+/* solver=jacobi: all constraints are evaluated at the same velocities, in two launches per sweep and without colours.
+ * Each particle gathers the corrections by its neighbours' constraints, in the order of its own list: no two particles
+ * write to the same place, and the result does not depend on the order of particles in a launch.
  *
  * The constraint of p changes the velocity of a neighbour b by w_b M_p a_b with a_b = T_p t, t = V_b grad W(x_b - x_p)
- * the plain gradient and T_p = L_p, or F^-T L_p with kernel=rest. Both are neighbours of each other, so b finds t from
- * the positions, and p leaves M_p T_p:
+ * the plain gradient and T_p = L_p, or F^-T L_p with kernel=rest. The two are neighbours of each other, so b computes t
+ * from the positions, and p stores M_p T_p:
  *
  *     v_b += w_b (sum_p (M_p T_p) t_pb - M_b s_b)
  *
@@ -14,7 +14,7 @@
 
 #include "methods/xpbi/xpbi_rest_kernels.h"
 
-/* Stores three columns, with the components of `fourth` as fourth numbers, as the rows of the slots' particles. */
+/* Stores the columns of m in the three rows of each slot's particle; `fourth` gives the rows' fourth numbers. */
 PBD_FN void xpbi_store_columns(const xpbi_slices *s, real *to, size_t first, int count, vmat3 m, vvec3 fourth) {
     const vvec3 column[3] = {m.x, m.y, m.z};
     const vreal last[3] = {fourth.x, fourth.y, fourth.z};
@@ -35,10 +35,10 @@ PBD_FN void xpbi_store_columns(const xpbi_slices *s, real *to, size_t first, int
 
 typedef struct xpbi_propose_args {
     xpbi_solve_args of;
-    real *push; /* by particle, three rows of four: the columns of M T, and the components of -M s as fourths */
+    real *push; /* by particle, three rows of four: the columns of M T; fourth numbers: -M s */
 } xpbi_propose_args;
 
-/* The corrections of a sweep's constraints, which update their multipliers. */
+/* Computes the corrections of a sweep's constraints and updates their multipliers. */
 PBD_BATCH_OVER(xpbi_propose, xpbi_propose_args, first, count, (20 + XPBI_SWEPT) * sizeof(real) + 8, 600,
                8 * sizeof(real) + 4, 38) {
     const xpbi_solve_args *of = &a->of;
@@ -66,7 +66,7 @@ typedef struct xpbi_gather_args {
     xpbi_slices s;
     const real *push; /* of xpbi_propose */
     real *v;
-    real *impulse; /* rows by particle: the change of momentum, kg m/s, and its magnitude. NULL: not kept */
+    real *impulse; /* rows by particle: the change of momentum, kg m/s, and its magnitude. NULL: not stored */
     int averaged;  /* the mean over 1 + length corrections instead of their sum */
     int none;
 } xpbi_gather_args;

@@ -63,7 +63,7 @@ static pbd_status xpbi_order_cells(xpbi_layout *l) {
     return pbd_sort_pairs(l->exec, at->window, at->cell, n, XPBI_MEMBER_BITS + xpbi_bits(windows));
 }
 
-/* Assigns cells to lanes. Waits for their number. */
+/* Assigns cells to lanes. Waits for the device, for their number. */
 static pbd_status xpbi_make_lanes(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
     uint32_t numbers[XPBI_HOST_NUMBERS];
@@ -89,7 +89,7 @@ static pbd_status xpbi_make_lanes(xpbi_layout *l) {
     return pbd_ok();
 }
 
-/* Slots, slices and their rows. */
+/* Makes slots and slices, and counts their rows. */
 static pbd_status xpbi_make_slots(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
     uint64_t rows = 0;
@@ -124,11 +124,11 @@ static pbd_status xpbi_make_rows(xpbi_layout *l) {
     s->near = at->slot_near;
     s->neighbour = at->neighbour;
     PBD_TRY(PBD_RUN(l->exec, xpbi_fill_rows, slots, l->all, at));
-    return xpbi_room(l->exec, slots, s->entries * sizeof(real), &s->entry, &l->room[5]); /* last: ends the lists kept */
+    return xpbi_room(l->exec, slots, s->entries * sizeof(real), &s->entry, &l->room[5]); /* last: may free `kept` */
 }
 
-/* What only the making of lists needs uses the memory of entries, which are computed after them: the neighbours stored
- * by a search, and cells and lanes. */
+/* Arrays that are needed only to build the lists (neighbours stored by the search, cells and lanes) share the memory of
+ * the entries, which are computed later. */
 static pbd_status xpbi_room_for_lists(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
     const size_t n = l->particles, each = l->slices.entries * sizeof(real);

@@ -9,7 +9,7 @@ PBD_PRECISE(xpbi_layout_create, xpbi_layout_free, xpbi_layout_make, xpbi_colours
 
 typedef struct xpbi_layout {
     pbd_exec *exec;
-    size_t particles, padding; /* padding: the first padding row; rows of other matter come between */
+    size_t particles, padding; /* padding: the first padding row, after the rows of other matter */
     int period;                /* colours along an axis */
     double reach;              /* 2r, m */
     grid search;               /* after a sort, places are particles */
@@ -18,7 +18,7 @@ typedef struct xpbi_layout {
     xpbi_slices slices;
     size_t lanes, slice_count, rows;
     uint32_t colour_lane[XPBI_MOST_COLOURS + 1];
-    /* Work by colour: particles with their neighbours; with neighbours that may touch. all: of all colours. */
+    /* By colour: particles and all neighbours; particles and neighbours that may touch. all: `work` of all colours. */
     pbd_work work[XPBI_MOST_COLOURS], near[XPBI_MOST_COLOURS], all;
     size_t room[7]; /* capacities of growing arrays: xpbi_room */
 } xpbi_layout;
@@ -32,8 +32,8 @@ pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, 
 pbd_status xpbi_room(pbd_exec *exec, size_t wanted, size_t size, void *device, size_t *room);
 
 /* For particles in the order of `search`, which the caller has lent memory (grid_lend) and sorted; rows: positions.
- * Pairs nearer than `near` come first in the lists. Cells, lanes and stored neighbours are lost with the first entry
- * that is written. */
+ * Pairs nearer than `near` come first in the lists. Cells, lanes and stored neighbours are lost when the
+ * first entry is written. */
 pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double near);
 
 #endif

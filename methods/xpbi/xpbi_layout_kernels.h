@@ -50,7 +50,7 @@ typedef struct xpbi_layout_args {
     int period;       /* colours along an axis */
     real near_square; /* m^2: nearer particles may touch */
     /* By particle. */
-    uint32_t *length, *near; /* numbers of neighbours; of near neighbours with a larger number, which come first */
+    uint32_t *length, *near; /* numbers of neighbours; of near neighbours with a larger index, which come first */
     /* By place of `cells`. */
     uint32_t *leader;  /* the first place in its cell */
     uint32_t *rank;    /* in its cell */
@@ -89,7 +89,7 @@ PBD_FN xpbi_found xpbi_scan(const xpbi_layout_args *a, vec3 x, uint32_t at, uint
 }
 
 /* The non-empty ranges of places around a cell, in order. On a GPU, where a thread has one particle, an array would
- * only be slow memory: ranges are computed where they are used. */
+ * only take slow memory, so ranges are computed where they are used. */
 typedef struct xpbi_around {
     grid_cell cell;
     int count;
@@ -124,7 +124,7 @@ PBD_FN grid_stretch xpbi_stretch(const xpbi_layout_args *a, const xpbi_around *a
 }
 
 #if PBD_BATCH == 1
-/* The others were stored from the end of the list backwards: brings them behind the near ones, in order. */
+/* The other neighbours are stored backwards from the end of the list: moves them behind the near ones, in order. */
 PBD_FN void xpbi_join_list(uint32_t *kept, uint32_t near, uint32_t rest) {
     uint32_t *from = kept + NEIGHBOURS_KEPT - rest;
     for (uint32_t i = 0; i < rest / 2; i++) {
@@ -221,7 +221,7 @@ PBD_FN uint32_t xpbi_rank(const uint32_t *length, uint32_t count, uint32_t i) {
     return rank;
 }
 
-/* Leader and rank of place i if an entry of the table has particles of several cells. */
+/* Finds leader and rank of place i in an entry of the table with particles of several cells. */
 PBD_FN void xpbi_distinguish(const xpbi_layout_args *a, uint32_t begin, uint32_t end, uint32_t i) {
     const vec3 cell = xpbi_cell_of(&a->cells, i);
     const uint32_t length = a->length[xpbi_at(a, i)];
@@ -247,7 +247,7 @@ PBD_ITEM(xpbi_find_cells, xpbi_layout_args, k, 3 * sizeof(real) + 20, 30) {
     const uint32_t begin = g->first[key], end = g->first[key + 1];
     if (begin != k) return;
     const vec3 first = xpbi_cell_of(g, begin);
-    int one = !a->at; /* lengths are contiguous */
+    int one = !a->at; /* then lengths are contiguous */
     for (uint32_t i = begin + 1; i < end; i++) one &= xpbi_same_cell(first, xpbi_cell_of(g, i));
     for (uint32_t i = begin; i < end; i++) {
         if (!one) {
@@ -261,7 +261,7 @@ PBD_ITEM(xpbi_find_cells, xpbi_layout_args, k, 3 * sizeof(real) + 20, 30) {
     }
 }
 
-/* Only the device knows the number of cells: arrays have one entry per particle, and unused entries are sorted to the
+/* Only the device knows the number of cells, so arrays have one entry per particle. Unused entries are sorted to the
  * end. */
 PBD_ITEM(xpbi_list_cells, xpbi_layout_args, k, 12, 5) {
     const uint32_t cell = a->number[k];

@@ -10,8 +10,8 @@
 typedef struct xpbi_particles {
     real *x;      /* position, m; current volume V^n, m^3 */
     real *v;      /* velocity, m/s; inverse mass, 1/kg, 0: held */
-    real *body;   /* three rows: the columns of the elastic F, with V^0, J = V^n/V^0, and the state of the flow rule as
-                     fourths. Between a sort and the end of a step in the order before the sort: xpbi_shape_args */
+    real *body;   /* three rows: the columns of the elastic F; fourth numbers: V^0, J = V^n/V^0, and the state of the
+                     flow rule. Between a sort and the end of a step, in the order before the sort (xpbi_shape_args) */
     real *load;   /* by index in the scene: acceleration by forces, m/s^2; radius for colliders, m. NULL: no particle
                      has either */
     real *stray;  /* deviation from the neighbours' motion, m (xpbi_hourglass_kernels.h); NULL: not needed */
@@ -20,14 +20,14 @@ typedef struct xpbi_particles {
 
 /* ---- Sorting ----------------------------------------------------------------------------------------------------- */
 
-/* Particles are sorted in two parts, so that few arrays are there twice. The grid has a sorted copy of positions: x is
- * overwritten by it before the search. Velocities go to the memory of this copy after the search. F is not moved: the
- * gradients of the step fetch it from where it was, and the end of the step writes it anew, where it is to be. */
+/* Particles are sorted in two stages, so that few arrays need a second copy. The grid makes a sorted copy of positions,
+ * which overwrites x before the search. After the search the memory of this copy receives the sorted velocities. F is
+ * not moved: the gradient pass reads it in the old order, and the end of the step writes it in the new order. */
 typedef struct xpbi_sort_args {
     real *x;
     const real *column[4];     /* of the grid: sorted x, y, z and volumes */
     uint32_t *was;             /* by row: the row before the sort */
-    uint32_t *slot, *particle; /* of the grid: old index of the k-th particle; set to k, the new one */
+    uint32_t *slot, *particle; /* of the grid: old index of the k-th particle; both are set to k, the new one */
 } xpbi_sort_args;
 
 PBD_ITEM(xpbi_sort, xpbi_sort_args, k, 8 * sizeof(real) + 16, 0) {
@@ -72,7 +72,7 @@ typedef struct xpbi_carry_args {
     real dt;
 } xpbi_carry_args;
 
-/* The same for continuum, with its volume V^0 J. */
+/* As xpbi_drift, for the continuum, and sets its volume to V^0 J. */
 PBD_ITEM(xpbi_carry, xpbi_carry_args, i, 14 * sizeof(real), 7) {
     real *x = a->x + 4 * i;
     for (size_t d = 0; d < 3; d++) x[d] += a->dt * a->v[4 * i + d];
@@ -84,8 +84,8 @@ PBD_ITEM(xpbi_carry, xpbi_carry_args, i, 14 * sizeof(real), 7) {
 typedef struct xpbi_let_go_args {
     real *v;
     const uint32_t *id;
-    const real *until; /* rows of two by index in the scene: s, until when it is held; 1/kg, its inverse mass then */
-    real time;         /* s: those until then are free */
+    const real *until; /* rows of two by index in the scene: end of holding, s; inverse mass after it, 1/kg */
+    real time;         /* s; particles held until this time or less are released */
 } xpbi_let_go_args;
 
 PBD_ITEM(xpbi_let_go, xpbi_let_go_args, i, 3 * sizeof(real) + 4, 1) {

@@ -4,8 +4,8 @@
  *     da_p/dt = xi G/rho_p sum_b V_b (v_p - v_b + 1/2 (grad v_p + grad v_b)(x_b - x_p)) W'_pb/r_pb,   W' < 0
  *
  * The acceleration a is stored and accumulated like a stress, and acts explicitly. It is 0 for affine motions, and
- * equal and opposite in pairs: momentum is kept. It is neither central nor turned with the body, so that angular
- * momentum is not. */
+ * equal and opposite in pairs, so linear momentum is conserved. It is neither central nor rotated with the body, so
+ * angular momentum is not conserved. */
 #ifndef PBD_XPBI_PENALTY_KERNELS_H
 #define PBD_XPBI_PENALTY_KERNELS_H
 
@@ -77,7 +77,7 @@ PBD_BATCH_OVER(xpbi_add_penalty, xpbi_penalty_args, first, count, 26 * sizeof(re
         const vvec3 affine = vmat3_apply(vmat3_add(mine, xpbi_load_gradient(a->gradient, at)), d);
         const vvec3 off =
             vvec3_add(vvec3_make(v[0] - vb[0], v[1] - vb[1], v[2] - vb[2]), vvec3_scale(vreal_set((real)0.5), affine));
-        sum = vvec3_add(sum, vvec3_scale(slope * left * left * left * xb[3], off)); /* 0 in padding: off is */
+        sum = vvec3_add(sum, vvec3_scale(slope * left * left * left * xb[3], off)); /* padding: off = 0 */
     }
     const vvec3 rate = vvec3_scale(a->stiffness * v[3] * x[3], sum); /* v[3] x[3]: 1/rho */
     real out[3][PBD_BATCH];

@@ -1,8 +1,8 @@
 /* kernel=rest: gradients of the shape at rest (total Lagrangian). Included by xpbi_kernels.h.
  *
- * xpbi_make_gradients and xpbi_make_hourglass are run with the positions at rest X in place of x. They give L0, with
- * A_b = L0 t_b and t_b = V0_b grad W0_b, its sums S0 and s0, and the weights omega_b. The kernels here follow them,
- * with x:
+ * xpbi_make_gradients and xpbi_make_hourglass run first, with the positions at rest X in place of x. They give L0, with
+ * A_b = L0 t_b and t_b = V0_b grad W0_b, its sums S0 and s0, and the weights omega_b. The kernels here then transform
+ * these with the current x:
  *
  *     F = 1 + sum_b (u_b - u_p) A_b^T,  u = x - X;   a_b = F^-T A_b,  S = F^-T S0 F^-1,  s = F^-T s0
  *
@@ -25,7 +25,7 @@ PBD_FN vmat3 xpbi_inverse_transposed(vmat3 f) {
 
 typedef struct xpbi_rest_args {
     xpbi_slices s;
-    const real *x; /* now; those of the slices are at rest */
+    const real *x; /* current positions; those of the slices are at rest */
     int stress;    /* with the entries of constraint=stress */
 } xpbi_rest_args;
 
@@ -75,7 +75,7 @@ PBD_BATCH_OVER(xpbi_pull_gradients, xpbi_rest_args, first, count, (8 + 36) * siz
 /* After xpbi_make_hourglass. */
 typedef struct xpbi_rest_hourglass_args {
     xpbi_hourglass_args of;
-    const real *x; /* now */
+    const real *x; /* current positions */
 } xpbi_rest_hourglass_args;
 
 PBD_BATCH_OVER(xpbi_pull_hourglass, xpbi_rest_hourglass_args, first, count,
@@ -114,11 +114,12 @@ PBD_BATCH_OVER(xpbi_pull_hourglass, xpbi_rest_hourglass_args, first, count,
 
 typedef struct xpbi_springs_args {
     xpbi_hourglass_args of;
-    const real *x; /* now; NULL: kernel=current, whose deviations are those at the end of the last step */
+    const real *x; /* current positions; NULL: kernel=current, whose deviations are stored at the end of a step */
     real *energy;  /* by particle, J */
 } xpbi_springs_args;
 
-/* 1/2 k |d|^2 of each spring, between steps. With kernel=rest d is that of the positions now: the c_b do not change. */
+/* 1/2 k |d|^2 of each spring, between steps. With kernel=rest d is computed from the current positions; the c_b do not
+ * change. */
 PBD_BATCH_OVER(xpbi_measure_springs, xpbi_springs_args, first, count, (22 + HOURGLASS_ENTRIES) * sizeof(real) + 12, 30,
                13 * sizeof(real) + 4, 50) {
     const xpbi_slices *s = &a->of.s;

@@ -26,7 +26,7 @@ PBD_FN vreal xpbi_gap_at_rest(const xpbi_separate_args *a, const uint32_t *own, 
     return vreal_min(vreal_set(a->gap), vreal_sqrt(vvec3_dot(d, d)));
 }
 
-/* The row's pairs in the lanes `there`; v: of the own particles. at_rest is a constant of the kernel. */
+/* Separates the row's pairs in the lanes `there`. x, v: of the own particles. at_rest is constant in each kernel. */
 PBD_FN void xpbi_separate_row(const xpbi_separate_args *a, int at_rest, const uint32_t *own, const uint32_t *at,
                               vmask there, const vreal x[4], vreal v[4]) {
     vreal xb[4], vb[4];
@@ -42,7 +42,7 @@ PBD_FN void xpbi_separate_row(const xpbi_separate_args *a, int at_rest, const ui
     const vreal wanted = gap - (1 - a->share) * vreal_max(gap - was, zero);
     const vmask acts = there & (vmask)((length < wanted) & (weight > 0));
     if (!batch_bits(acts)) return;
-    /* Coincident particles separate along an axis, the one with the smaller number downwards. */
+    /* Coincident particles separate along z, the one with the smaller index downwards. */
     const vreal push = vreal_where(acts, (wanted - length) / (vreal_max(weight, tiny) * a->dt), zero);
     const vreal per_length = vreal_where(length > 0, 1 / vreal_max(length, tiny), zero);
     const vvec3 by = vvec3_make(push * per_length * d.x, push * per_length * d.y,
@@ -73,7 +73,7 @@ PBD_FN void xpbi_part_slice(const xpbi_separate_args *a, int at_rest, size_t sli
     const uint32_t *at = a->s.neighbour + (size_t)a->s.row[slice] * XPBI_LANES + lane;
     for (uint32_t r = 0; r < most; r++, at += XPBI_LANES)
         xpbi_separate_row(a, at_rest, own, at, (vmask)(count > (real)r), x, v);
-    batch_store_rows(a->v, own, 1, PBD_BATCH, v); /* last, since padding rows are the own particle's */
+    batch_store_rows(a->v, own, 1, PBD_BATCH, v); /* last, since padding rows name the own particle */
 }
 
 PBD_FN void xpbi_part_cells(const xpbi_separate_args *a, int at_rest, size_t first) {

@@ -17,7 +17,7 @@
 #if PBD_BATCH == 1
 
 /* The first XPBI_HELD neighbours of a lane stay in registers from the gradient to the move: their loads do not depend
- * on one another, and nothing is read twice. Longer lists are read again. */
+ * on one another, and nothing is read twice. The rest of longer lists is read again. */
 enum { XPBI_HELD = 4 };
 
 typedef struct xpbi_held {
@@ -31,7 +31,8 @@ PBD_FN uint32_t xpbi_read_index(const xpbi_slices *s, size_t row, size_t lane) {
     return PBD_READ_ONLY(s->neighbour + row * XPBI_LANES + lane);
 }
 
-/* Rows of v, in all lanes. Every loop over held neighbours has a constant number of turns. */
+/* Loads v and t of the held neighbours; called by all lanes. Every loop over held neighbours has a constant trip
+ * count. */
 PBD_FN void xpbi_hold(const xpbi_slices *s, const real *v, size_t slot, uint32_t length, xpbi_held *held) {
     const size_t lane = slot % XPBI_LANES, begin = s->row[slot / XPBI_LANES];
     for (uint32_t k = 0; k < XPBI_HELD; k++) {
@@ -157,8 +158,8 @@ PBD_FN void xpbi_tile_solve(const xpbi_solve_args *a, size_t slot, uint32_t leng
 
 #endif
 
-/* An item is a cell; work: its particles and their neighbours. Padding slots of a cell come last. On the CPU whole
- * batches, as in xpbi_solve: cells come in slices of XPBI_LANES. */
+/* An item is a cell; work: its particles and their neighbours. Padding slots of a cell come last. On the CPU
+ * xpbi_solve processes whole batches: the number of cells is a multiple of XPBI_LANES. */
 PBD_TILE_OVER(xpbi_solve_cells, xpbi_solve_args, item, (13 + XPBI_SWEPT) * sizeof(real) + 8, 560, 12 * sizeof(real) + 4,
               68) {
 #if PBD_BATCH == 1
