@@ -20,7 +20,7 @@ static size_t word_length(const char *text, const char *more) {
     return n;
 }
 
-/* Takes a term off the text; false where none stands. */
+/* Parses a term and moves *text past it; false: there is none. */
 static bool take_term(const char **text, term *out) {
     *out = (term){.key = *text, .key_length = (int)word_length(*text, "")};
     const char *at = *text + out->key_length;
@@ -73,7 +73,7 @@ static const pbd_value *value_of(const term *t, const pbd_values *values) {
 static bool holds(const term *t, const pbd_value *value) {
     const bool number = value->param->kind == PBD_REAL || value->param->kind == PBD_INTEGER;
     if (!number) return is_among(value->words ? value->words : value->text, t) == (t->relation == '=');
-    const double limit = strtod(t->value, NULL); /* ends where the number ends */
+    const double limit = strtod(t->value, NULL); /* stops at the end of the number */
     return t->relation == '>' ? value->number > limit : (value->number == limit) == (t->relation == '=');
 }
 
@@ -130,7 +130,7 @@ static const pbd_param *row_of(const term *t, const pbd_param *row) {
     return NULL;
 }
 
-/* Each word of "a|b|c" is one of the choices. */
+/* Whether each word of "a|b|c" is one of the choices. */
 static bool are_choices(const term *t, const char *const *choices) {
     size_t known = 0, words = 1;
     for (int i = 0; i < t->value_length; i++) words += t->value[i] == '|';

@@ -21,12 +21,12 @@ struct pbd_plugin {
     char hash[33];
     pbd_engine *engine; /* NULL: a library */
     void *library;      /* stays open: its methods are in the registry */
-    pbd_method *copy;   /* of its methods, two for each entry, in the size that this program knows */
+    pbd_method *copy;   /* copies of its methods, two per entry, of the size in this program */
     pbd_method_entry *entry;
     size_t methods;
 };
 
-static size_t loaded; /* of this process; the registry has what they brought */
+static size_t loaded; /* plug-ins of this process; the registry has their methods */
 
 size_t pbd_plugin_count(void) { return loaded; }
 const char *pbd_plugin_path(const pbd_plugin *plugin) { return plugin->path; }
@@ -130,7 +130,7 @@ static bool is_engine(const char *path) {
     return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
-/* Its method is checked as those of libraries are. */
+/* An engine's method is checked like those of libraries. */
 static pbd_status take_engine(pbd_plugin *p) {
     const pbd_method *m = pbd_engine_method(p->engine);
     const pbd_plugin_method both = {m->precisions & PBD_F32 ? m : NULL, m->precisions & PBD_F64 ? m : NULL};
@@ -186,8 +186,8 @@ static pbd_status load(const char *path, pbd_plugin **out) {
 
 enum { LOADING_SECONDS = 20 }; /* far more than any library needs to be opened */
 
-/* The same in a child: what a library does when it is opened, and tables with invalid pointers. A constructor that
- * never ends is ended by the alarm. */
+/* Loads the plug-in in a child, where constructors and tables with invalid pointers may crash. The alarm ends a
+ * constructor that never returns. */
 static void load_here(void *context, pbd_place *place, FILE *answer) {
     pbd_plugin *plugin;
     place->slot = "its loading";
@@ -215,7 +215,7 @@ static pbd_status try_load(const char *path) {
     return code == PBD_OK ? pbd_ok() : pbd_error(code, "%s", *text == ' ' ? text + 1 : text);
 }
 
-/* One that is there already, by its own path; NULL: none. */
+/* The plug-in already loaded from this file; NULL: none. */
 static const pbd_plugin *loaded_from(const char *path) {
     char whole[PATH_MAX];
     if (!realpath(path, whole)) return NULL;
@@ -266,7 +266,7 @@ static pbd_status load_engine(const char *path) {
     return pbd_plugin_load(file, &plugin);
 }
 
-/* The name by which a person would ask for it: of its folder, or its file. */
+/* The name by which a user would ask for an engine: that of its folder or file. The caller frees. */
 static char *name_of_engine(const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = strcspn(name, ".");

@@ -1,5 +1,5 @@
-/* Plug-ins: methods from shared libraries (methods/plugin.h is what one exports), and engines: methods in processes of
- * their own (harness/engine), which the registry takes in the same way. */
+/* Plug-ins: methods from shared libraries (methods/plugin.h: what one exports), and engines: methods in processes of
+ * their own (harness/engine), which are registered in the same way. */
 #ifndef PBD_PLUGIN_LOAD_H
 #define PBD_PLUGIN_LOAD_H
 
@@ -20,19 +20,21 @@
                  "(`pbdbench engine --help`); also those of $PBDBENCH_ENGINES, files and\n" \
                  "folders separated by ':'")
 
-/* Loads plug-ins and appends their methods to the registry, where they stay. Each is loaded and checked in a child
- * first, so that what crashes there is a sentence. PBD_BAD_INPUT says what is wrong with which: no such file, no shared
- * library, no `pbd_plugin` in it, another contract (both numbers), and what pbd_plugin_load finds in its tables.
- * The variable PBDBENCH_PLUGINS names files too, before those of `files`: what a program starts has the same. */
+/* Loads plug-ins and appends their methods to the registry, where they stay. Each is first loaded and checked in a
+ * child, so that a crash becomes an error. PBD_BAD_INPUT says what is wrong with which file: it does not exist, is not
+ * a shared library, has no `pbd_plugin`, was built for another contract (both numbers are given), or has a table that
+ * pbd_plugin_load refuses. The variable PBDBENCH_PLUGINS names further files, which come before `files`; programs
+ * started by this one inherit it. */
 pbd_status pbd_plugins_load(const pbd_texts *files);
 
-/* One file; one that is loaded already is not loaded again. A slot that is missing, a parameter whose default is out of
- * its range, a name that is taken... */
+/* Loads one file, unless it is loaded already. PBD_BAD_INPUT: a missing slot, a parameter whose default is out of its
+ * range, a name that is taken... */
 pbd_status pbd_plugin_load(const char *path, const pbd_plugin **out);
 
-/* Engines of the files, or folders with an engine.yaml, in order; then those of the variable PBDBENCH_ENGINES: files,
- * and folders with *.yaml and NAME/engine.yaml. Of the latter, one that cannot be used is left out, and is a
- * pbd_missing_method; of the former it is an error: PBD_BAD_INPUT, PBD_NOT_SUPPORTED where it is not installed. */
+/* Loads engines from `files`, each a file or a folder with an engine.yaml, in order; then those of the variable
+ * PBDBENCH_ENGINES: files, and folders with *.yaml and NAME/engine.yaml. An engine of the variable that cannot be used
+ * becomes a pbd_missing_method; one of `files` is an error: PBD_BAD_INPUT, or PBD_NOT_SUPPORTED if it is not installed.
+ */
 pbd_status pbd_engines_load(const pbd_texts *files);
 
 size_t pbd_plugin_count(void);                                 /* engines too */

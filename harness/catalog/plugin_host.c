@@ -1,4 +1,4 @@
-/* The table of functions that plug-ins are given. */
+/* The table of functions that is passed to plug-ins. */
 #include "harness/catalog/plugin_host.h"
 
 #include "harness/exec/emu.h"

@@ -1,4 +1,4 @@
-/* The table of functions that plug-ins are given. */
+/* The table of functions that is passed to plug-ins. */
 #ifndef PBD_PLUGIN_HOST_H
 #define PBD_PLUGIN_HOST_H
 

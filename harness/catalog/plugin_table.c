@@ -12,14 +12,14 @@
 
 enum { LONGEST_NAME = 40 };
 
-/* Names stand in commands, SQL and files: small letters, digits and underscores, a letter first. */
+/* Names are used in commands, SQL and files: lower-case letters, digits and underscores, a letter first. */
 static bool is_name(const char *name) {
     const size_t length = strlen(name);
     return length > 0 && length <= LONGEST_NAME && islower((unsigned char)*name) &&
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
 }
 
-/* Parameters are named as physics does: E, nu, k_edge. */
+/* Names of parameters follow physics: E, nu, k_edge. */
 static bool is_param_name(const char *name) {
     const size_t length = strlen(name);
     return length > 0 && length <= LONGEST_NAME && isalpha((unsigned char)*name) &&
@@ -63,7 +63,7 @@ static pbd_status check_condition(const pbd_param *p, const pbd_param *params, c
     return status;
 }
 
-enum { MOST_PARAMS = 1000 }; /* a list that is longer has lost its end */
+enum { MOST_PARAMS = 1000 }; /* a longer list probably lacks its end */
 
 static pbd_status check_params(const pbd_param *params, const char *method) {
     if (!params) WRONG("method %s has no list of parameters; without parameters it is {0} alone", method);
@@ -131,7 +131,7 @@ static pbd_status check_method(const pbd_method *m, const char *plugin) {
     return pbd_ok();
 }
 
-/* Help, hashes and the store take both compilations for one method. */
+/* Help, hashes and the store treat both compilations as one method. */
 static pbd_status check_pair(const pbd_method *a, const pbd_method *b) {
     if (strcmp(a->name, b->name) != 0)
         WRONG("%s and %s are listed as one method in two precisions, but their names differ", a->name, b->name);
@@ -165,7 +165,7 @@ pbd_status pbd_check_plugin_method(const pbd_plugin_method *both, const char *pl
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-/* Equal, or for a struct that stands alone smaller: the plug-in then does not know its last members. */
+/* Sizes must be equal. A struct passed by pointer may be smaller: the plug-in then does not know its last members. */
 static pbd_status check_size(const pbd_struct_size *theirs) {
     static const pbd_struct_size growing[] = {PBD_GROWING(PBD_SIZE_OF){NULL, 0}};
     static const pbd_struct_size fixed[] = {PBD_FIXED(PBD_SIZE_OF){NULL, 0}};

@@ -1,4 +1,4 @@
-/* The registries, made from methods.def and cases.def and by plug-ins, and the search for a name. */
+/* The registries, made from methods.def, cases.def and plug-ins, and look-up by name. */
 #include "harness/catalog/registry.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const pbd_case *const cases[] = {
 #undef CASE
 };
 
-/* A case with its shared rows behind its own. */
+/* Cases with their shared rows after their own. */
 enum { MOST_PARAMS = 64 };
 static struct {
     pbd_case c;
@@ -42,7 +42,7 @@ enum { METHODS = sizeof methods / sizeof *methods, CASES = sizeof cases / sizeof
 static struct {
     const pbd_method_entry **entry;
     size_t count;
-} loaded; /* by plug-ins */
+} loaded; /* methods of plug-ins */
 
 static struct {
     pbd_missing_method *item;
@@ -85,7 +85,7 @@ size_t pbd_missing_methods(const pbd_missing_method **out) {
     return missing.count;
 }
 
-/* A table that does not fit, and a preset of a parameter that is not there, are mistakes of the case's author. */
+/* A table that is too long, or a preset of an undeclared parameter, is a mistake of the case's author. */
 static void complain_of_case(const char *name, const char *what) {
     fprintf(stderr, "case %s: %s\n", name, what);
     abort();
@@ -178,7 +178,7 @@ static bool knows_choose(const pbd_method *method) {
 
 bool pbd_has_choose(const pbd_method *method) { return knows_choose(method) && method->choose; }
 
-/* ELASTICITY and `choose` came together. */
+/* ELASTICITY and `choose` were introduced together. */
 unsigned pbd_method_takes(const pbd_method *method) {
     return knows_choose(method) ? method->takes : method->takes | PBD_TAKES_ELASTICITY;
 }

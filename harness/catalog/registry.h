@@ -15,8 +15,8 @@ typedef enum pbd_backend { PBD_BACKEND_CPU, PBD_BACKEND_EMU, PBD_BACKEND_CUDA, P
 
 typedef struct pbd_plugin pbd_plugin; /* plugin.h */
 
-/* The two compilations of one method. Both have its name and parameters; only one that `precisions` names
- * may be run. */
+/* The two compilations of one method, with the same name and parameters. Only those named by `precisions` may be
+ * run. */
 typedef struct pbd_method_entry {
     const pbd_method *by_precision[2];
     const pbd_plugin *plugin; /* where it came from; NULL: compiled in */
@@ -28,8 +28,8 @@ typedef struct pbd_backend_entry {
     const char *reason; /* why not, when it is not; "" otherwise */
 } pbd_backend_entry;
 
-/* Appends the methods of a plug-in that was checked; the entries stay where they are until the program ends. The list
- * is the process's own, as loaded libraries are. */
+/* Appends the methods of a plug-in that was checked. The entries are not copied and must remain until the program ends.
+ * The list is global to the process, like loaded libraries. */
 pbd_status pbd_add_methods(const pbd_method_entry *entry, size_t count);
 
 /* Methods that are known by name and cannot be used, such as engines that are not installed. Texts are copied. */
@@ -46,26 +46,26 @@ const pbd_case *pbd_case_at(size_t index);
 pbd_backend_entry pbd_backend_at(pbd_backend backend);
 const char *pbd_precision_name(pbd_precision precision); /* "f32", "f64" */
 
-/* Find by exact name; PBD_BAD_INPUT with the nearest known name otherwise. */
+/* Find by exact name; PBD_BAD_INPUT with the nearest known name otherwise, PBD_NOT_SUPPORTED for a missing method. */
 pbd_status pbd_find_method(const char *name, const pbd_method_entry **out);
 pbd_status pbd_find_case(const char *name, const pbd_case **out);
-pbd_status pbd_name_backend(const char *name, pbd_backend *out); /* whether it is available or not */
-pbd_status pbd_find_backend(const char *name, pbd_backend *out); /* also refuses one that is not available, with why */
+pbd_status pbd_name_backend(const char *name, pbd_backend *out); /* also one that is not available */
+pbd_status pbd_find_backend(const char *name, pbd_backend *out); /* refuses one that is not available, with why */
 pbd_status pbd_find_precision(const char *name, pbd_precision *out);
 
 /* PBD_NOT_SUPPORTED, with why, unless the backend is in this build and its device in this machine. */
 pbd_status pbd_check_backend(pbd_backend backend);
 
-/* The only elastic law that a method supports; NULL: it says nothing of laws, as a plug-in that was built before. */
+/* The only elastic law that a method supports. NULL: not restricted, or a plug-in built before there was `law`. */
 const char *pbd_method_law(const pbd_method *method);
 
 /* Whether the method chooses values for `auto`. */
 bool pbd_has_choose(const pbd_method *method);
 
-/* PBD_TAKES_* of the method. One of a plug-in that was built before there was ELASTICITY takes it. */
+/* PBD_TAKES_* of the method. A plug-in built before there was PBD_TAKES_ELASTICITY takes it. */
 unsigned pbd_method_takes(const pbd_method *method);
 
-/* PBD_NEEDS_* of the method that the case does not provide; 0: they go together. */
+/* PBD_NEEDS_* of the method that the case does not provide; 0: they fit together. */
 unsigned pbd_missing_needs(const pbd_method *method, const pbd_case *c);
 
 #endif

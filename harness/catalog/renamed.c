@@ -47,7 +47,7 @@ bool pbd_has_renamed(const char *case_name, const char *method) {
     return false;
 }
 
-/* A parameter that was renamed twice goes through both: the list is in order. */
+/* The list is in order of time, so that a parameter renamed twice goes through both renamings. */
 const char *pbd_name_today(const char *case_name, const char *method, const char *name) {
     const char *today = NULL;
     for (size_t i = 0; i < RENAMINGS; i++)
@@ -69,7 +69,7 @@ typedef struct member {
     size_t bytes;
 } member;
 
-/* Behind a text or a number that begins at `at`. */
+/* The end of the text or number that begins at `at`. */
 static char *end_of_value(char *at) {
     if (*at != '"') return at + strcspn(at, ",}");
     for (at++; *at && *at != '"'; at++)
@@ -77,7 +77,8 @@ static char *end_of_value(char *at) {
     return *at ? at + 1 : at;
 }
 
-/* Reads the members of {"key":value,...} and cuts the text at the end of each key. 0 for anything else. */
+/* Reads the members of {"key":value,...} and terminates each key with a NUL. Returns their number; 0 for anything else.
+ */
 static size_t read_members(char *text, member *out) {
     size_t count = 0;
     if (*text++ != '{') return 0;
@@ -113,7 +114,7 @@ static char *write_members(const member *item, size_t count) {
     return NULL;
 }
 
-/* Adds what the members lack of what was added since; returns their new number. */
+/* Adds members for parameters that were added later; returns the new number of members. */
 static size_t add_members(const char *case_name, const char *method, member *item, size_t count) {
     for (size_t i = 0; i < ADDITIONS; i++) {
         bool there = !is_owner(additions[i].owner, case_name, method);

@@ -1,4 +1,4 @@
-/* Parameters: settings against those of a case and a method. */
+/* Resolves settings against the parameters of a case and a method. */
 #include "harness/catalog/resolve.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static pbd_status preset_values(const pbd_param *params, const char *where, pbd_
     return pbd_ok();
 }
 
-/* Sets one value where it is known; *known tells whether it was. */
+/* Sets the value of a declared parameter; *known is then true. */
 static pbd_status assign(const pbd_values *values, const pbd_setting *setting, const char *where, bool *known) {
     for (size_t i = 0; i < values->count; i++) {
         const pbd_param *param = values->item[i].param;
@@ -62,7 +62,7 @@ static pbd_status assign(const pbd_values *values, const pbd_setting *setting, c
     return pbd_ok();
 }
 
-/* A key of both has one value in both, also by default: the case's default. */
+/* A parameter of both has the same value in both. Its default is the case's. */
 static pbd_status share_presets(const pbd_case *c, const pbd_method *m, const pbd_values *method_values) {
     bool known;
     for (const pbd_param *p = c->params; p && p->name; p++)
@@ -99,7 +99,7 @@ static pbd_status choose_in(const pbd_method *m, const pbd_scene *scene, const p
     return pbd_ok();
 }
 
-/* Where the method chooses: in this scene; NULL: in the case's, which is built for it, and again by the run. */
+/* The scene for which the method chooses. NULL: the case's, which is built for this, and again by the run. */
 typedef struct choice {
     const pbd_scene *scene;
     pbd_built_scene *built;
@@ -152,7 +152,7 @@ static const pbd_value *followed(const pbd_values *case_values, const pbd_values
     return own && of && strcmp(own->param->unit, of->param->unit) == 0 ? of : NULL;
 }
 
-/* They follow what the others set, unless a later setting has the same key. */
+/* Such settings are applied after the others, unless a later setting has the same key. */
 static pbd_status follow(const pbd_setting *settings, size_t count, const char *where, const pbd_values *case_values,
                          const pbd_values *method_values) {
     for (size_t i = 0; i < count; i++) {

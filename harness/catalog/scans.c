@@ -14,7 +14,7 @@
 
 #define PACKAGE "libcgal-demo"
 
-/* As in libcgal-demo 5.5.1-2 (Debian 12). hash: the one that runs are stored with (values.c). */
+/* As in libcgal-demo 5.5.1-2 (Debian 12). hash: as in stored runs (values.c). */
 static const struct {
     const char *name, *sha256, *hash;
 } known[] = {
@@ -43,7 +43,7 @@ static pbd_status run_quietly(const char *folder, const char *const *words) {
     return run_in(folder, words, &child);
 }
 
-/* The one file that matches; *out is the caller's. */
+/* The first file that matches the pattern; the caller frees *out. */
 static pbd_status find_one(const char *folder, const char *pattern, char **out) {
     char *all = NULL;
     glob_t found = {0};
@@ -72,7 +72,7 @@ static pbd_status unpack(const char *folder) {
     return run_quietly(folder, (const char *const[]){"tar", "-xf", data, "--wildcards", "data/meshes/*.off", NULL});
 }
 
-/* A mesh that differs from the known one is used all the same. */
+/* A mesh that differs from the known one is reported, and used all the same. */
 static void check_meshes(const char *folder) {
     for (size_t i = 0; i < KNOWN; i++) {
         char name[40];
@@ -85,7 +85,7 @@ static void check_meshes(const char *folder) {
     }
 }
 
-/* By a rename, since another process may download it at the same time. */
+/* Unpacks to a temporary folder, which is then renamed: another process may download at the same time. */
 static pbd_status fetch_to(const char *cache, const char *meshes) {
     char *work PBD_CLEANUP(free_text) = NULL;
     char *from PBD_CLEANUP(free_text) = NULL;
@@ -103,7 +103,7 @@ static pbd_status fetch_to(const char *cache, const char *meshes) {
     return status.code == PBD_OK ? removed : status;
 }
 
-/* The folder of a file; *out is the caller's. */
+/* The folder of a file; the caller frees *out. */
 static pbd_status folder_of(const char *file, char **out) {
     const char *slash = strrchr(file, '/');
     *out = strndup(file, slash ? (size_t)(slash - file) : 0);

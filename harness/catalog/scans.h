@@ -6,10 +6,10 @@
 #include "methods/method.h"
 
 /* Downloads the package unless the file of `path`, cgal:NAME, is in the cache; does nothing for other paths.
- * PBD_BAD_INPUT says what to do where it cannot be downloaded. */
+ * PBD_BAD_INPUT says what to do if it cannot be downloaded. */
 pbd_status pbd_scan_fetch(const char *path);
 
-/* The warning `scan` of a run whose mesh differs from the one of this name that the program knows. */
+/* Records the warning `scan` if a mesh differs from the one that the program knows by this name. */
 void pbd_warn_of_scans(const pbd_values *values, pbd_recorder *recorder);
 
 #endif

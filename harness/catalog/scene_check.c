@@ -23,14 +23,14 @@ static bool yields(const pbd_material *m) { return m->yield_strain > 0; }
 static bool flows(const pbd_material *m) { return m->flow != NULL; }
 static bool bends(const pbd_material *m) { return m->bending > 0; }
 
-/* Without a flow rule the law alone holds a body together. */
+/* Without a flow rule only the law holds a body together. */
 static bool is_elastic(const pbd_material *m) { return m->matter == PBD_CONTINUUM && m->law && m->E > 0 && !m->flow; }
 
 static bool particles_meet(const pbd_scene *scene) {
     return scene->contact.radius && (scene->contact.between_bodies || scene->contact.self_distance > 0);
 }
 
-/* Two of one matter: methods for several matters take one of each. */
+/* Whether two materials are of one matter. Methods for several matters support one material of each. */
 static bool several_solids(const pbd_scene *scene) {
     for (size_t k = 0; k < materials_of(scene); k++)
         for (size_t l = 0; l < k; l++)
@@ -70,10 +70,10 @@ static pbd_status check_indices(const pbd_scene *scene, const char *what, const 
 
 /* ---- Overlaps at the start --------------------------------------------------------------------------------------- */
 
-/* What starts in a wall or in another body is pushed out in one step, at a speed of its depth over the step. These
- * are not checked, by rule: held particles, which contact does not move; pairs within a body, which cannot overlap at
- * rest (contact.h) and may where a deformed start is the problem (recovery); pairs of a body with cloth, whose contact
- * is with triangles. */
+/* A particle that starts in a wall or in another body is pushed out in one step, at a speed of its depth over the time
+ * step. Not checked are held particles, which contact does not move; pairs within a body, which do not overlap at rest
+ * (contact.h) and may overlap if the start is deformed on purpose (recovery); and pairs of a body and cloth, whose
+ * contact is with triangles. */
 
 /* m: depths below this come from rounding. */
 static double depth_of_rounding(const pbd_scene *scene) { return 1e-6 * scene->extent; }
@@ -140,7 +140,7 @@ static pbd_status check_bodies(const pbd_scene *scene) {
                      x[3 * j + 2], x[3 * i], x[3 * i + 1], x[3 * i + 2], radius[j], radius[i]);
 }
 
-/* What a case may hold, a file may lack. */
+/* A scene from a file may lack what its case declares to provide. */
 static pbd_status check_needs(const pbd_scene *scene, const pbd_method *method) {
     const struct {
         unsigned bit;
@@ -198,7 +198,7 @@ static bool takes_scaled_file(const pbd_case *c) {
     return file && scale;
 }
 
-/* Without a scale the limit is lower: a part of 271 mm becomes one of 271 m. */
+/* Without a scale the limit is lower: a part of 271 mm would be 271 m long. */
 static const double SHORTEST = 1e-4, LONGEST = 1e3, LONGEST_UNSCALED = 100; /* m */
 
 void pbd_warn_of_lengths(const pbd_case *c, const pbd_values *values, const pbd_scene *scene, pbd_recorder *recorder) {

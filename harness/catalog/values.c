@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#define XXH_STATIC_LINKING_ONLY /* a state without a heap */
+#define XXH_STATIC_LINKING_ONLY /* a hash state on the stack */
 #include <xxhash.h>
 
 #include "harness/catalog/scans.h"
@@ -57,7 +57,7 @@ static pbd_status parse_choice(const pbd_param *param, const char *text, const c
 
 enum { LONGEST_WORDS = 4095, HASH_DIGITS = 16 };
 
-/* Words are stored as JSON and shown on terminals: one line of UTF-8. */
+/* Texts are stored as JSON and shown on terminals: they must be one line of UTF-8. */
 static pbd_status check_words(const pbd_param *param, const char *text, const char *where) {
     const size_t length = strlen(text);
     if (length > LONGEST_WORDS)
@@ -65,7 +65,7 @@ static pbd_status check_words(const pbd_param *param, const char *text, const ch
                          text, length, LONGEST_WORDS);
     bool plain = true;
     for (const char *c = text; *c; c++) plain = plain && (unsigned char)*c >= ' ' && *c != 0x7f;
-    json_auto_t *string = plain ? json_string(text) : NULL; /* NULL where it is no UTF-8 */
+    json_auto_t *string = plain ? json_string(text) : NULL; /* NULL: not UTF-8 */
     if (!string)
         return pbd_error(PBD_BAD_INPUT, "%s: the value of %s is not one line of UTF-8 text", where, param->name);
     return pbd_ok();
@@ -83,7 +83,7 @@ static pbd_status parse_text(const pbd_param *param, const char *text, const cha
     return keep_words(strdup(text), out);
 }
 
-/* A scene (.yaml) names meshes and points: what is in them follows its text. */
+/* A scene file (.yaml) names files of meshes and points, whose hashes are hashed after its text. */
 static pbd_status add_file(void *to, pbd_yaml *tree, const yaml_node_t *value) {
     pbd_content mesh PBD_CLEANUP(pbd_content_free) = {0};
     const char *name = (const char *)value->data.scalar.value;
@@ -113,7 +113,7 @@ static pbd_status hash_content(const pbd_content *content, char hash[HASH_DIGITS
     return pbd_ok();
 }
 
-/* Splits «PATH#HASH»; returns the hash, or NULL where there is none. */
+/* Splits «PATH#HASH»; returns the hash, or NULL if there is none. */
 static const char *split_hash(const char *text, size_t *path_length) {
     *path_length = strlen(text);
     const char *mark = strrchr(text, '#');
@@ -122,7 +122,7 @@ static const char *split_hash(const char *text, size_t *path_length) {
     return mark + 1;
 }
 
-/* Reads «PATH» or «PATH#HASH»; with a hash, the content must be that. */
+/* Reads «PATH» or «PATH#HASH»; the content must match the hash, if there is one. */
 static pbd_status read_value(const char *text, char hash[HASH_DIGITS + 1], pbd_content *out) {
     size_t length;
     const char *wanted = split_hash(text, &length);
@@ -138,7 +138,7 @@ static pbd_status read_value(const char *text, char hash[HASH_DIGITS + 1], pbd_c
     return status;
 }
 
-/* The mesh of a name cgal:NAME, perhaps with a hash. */
+/* Fetches the mesh of a path cgal:NAME, with or without a hash. */
 static pbd_status fetch(const char *text) {
     size_t length;
     split_hash(text, &length);
@@ -146,7 +146,8 @@ static pbd_status fetch(const char *text) {
     return path ? pbd_scan_fetch(path) : pbd_no_memory();
 }
 
-/* A default that is no file stands for what the case makes itself, also where a mesh cannot be downloaded. */
+/* A default that is no file stands for what the case makes itself. It also replaces a mesh that cannot be
+ * downloaded. */
 static pbd_status parse_file(const pbd_param *param, const char *text, const char *where, pbd_value *out) {
     if (!*text) return pbd_error(PBD_BAD_INPUT, "%s: %s is empty; it is %s", where, param->name, param->doc);
     PBD_TRY(check_words(param, text, where));
@@ -204,7 +205,7 @@ pbd_status pbd_parse_value(const pbd_param *param, const char *text, const char 
     if (param->kind == PBD_INTEGER && x != floor(x))
         return pbd_error(PBD_BAD_INPUT, "%s: %s=%.40s is not a whole number; the range is %s", where, param->name, text,
                          range);
-    out->number = x == 0 ? 0 : x; /* -0 is 0: one spelling, one hash */
+    out->number = x == 0 ? 0 : x; /* -0 becomes 0: one spelling, one hash */
     /* The canonical spelling is the shortest; whole numbers are spelt out. */
     if (param->kind == PBD_INTEGER)
         snprintf(out->text, sizeof out->text, "%.0f", out->number);
@@ -282,7 +283,8 @@ static pbd_status add_value(const char *text, size_t length, pbd_axis *out) {
     return pbd_ok();
 }
 
-/* lo:hi:step into spelt numbers. Each is lo + i step, not a running sum, and rounded to 12 digits: 0.1 stays 0.1. */
+/* Expands lo:hi:step into numbers as text. Each is lo + i step, not a running sum, and rounded to 12 digits: 0.1 stays
+ * 0.1. */
 static pbd_status range_values(const char *text, const char *numbers, pbd_axis *out) {
     double number[3];
     for (int i = 0; i < 3; i++) {

@@ -15,7 +15,7 @@ typedef struct solver { /* the state that the harness sees */
 } solver;
 
 static void enter(const char *slot) {
-    static const char *before; /* by address: slots are literals of this file */
+    static const char *before; /* compared by address: slots are constants of this file */
     watched.place->calls = before == slot ? watched.place->calls + 1 : 1;
     watched.place->slot = before = slot;
 }

@@ -1,5 +1,5 @@
-/* A wrapper of a method that records the function it is in: after a crash of the child process, the parent reports it.
- */
+/* A wrapper around a method that records which of its functions is running, so that the parent can report it after a
+ * crash of the child process. */
 #ifndef PBD_WATCH_H
 #define PBD_WATCH_H
 
@@ -8,10 +8,10 @@
 
 typedef struct pbd_watched {
     pbd_method method[2];
-    pbd_method_entry entry; /* what to run: the same method, watched */
+    pbd_method_entry entry; /* the wrapped method, to be run */
 } pbd_watched;
 
-/* One entry a process, the child: a method's `create` has no room for a context. *out must stay where it is. */
+/* For one entry per child process, since a method's `create` takes no context. *out must not move. */
 void pbd_watch(const pbd_method_entry *entry, pbd_place *place, pbd_watched *out);
 
 #endif

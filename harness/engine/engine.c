@@ -1,7 +1,7 @@
-/* Functions of the method, and the engine that they belong to.
+/* The functions of an engine's method, and opening an engine.
  *
- * Steps are collected and asked for together, `steps_a_call` at most, until something is read or the scene's end is
- * reached: what the door costs is then paid once for several steps. `wait` asks for those that are left. */
+ * Steps are collected and requested together, at most `steps_a_call`, until something is read or the scene's end is
+ * reached, so that the cost of the door is paid once for several steps. `wait` requests the remaining ones. */
 #include "harness/engine/engine.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static const pbd_param common[OWN] = {
                       "steps asked for together where nothing is observed between them"}};
 
 struct pbd_engine {
-    pbd_param param[OWN + PBD_ENGINE_MOST_PARAMS + 1]; /* first: engine_of */
+    pbd_param param[OWN + PBD_ENGINE_MOST_PARAMS + 1]; /* its rows lead to the engine: engine_of */
     pbd_method method;
     pbd_arena memory;
     pbd_engine_file *file;
@@ -41,7 +41,7 @@ struct pbd_engine {
     char hash[33];
 };
 
-/* `create` is not told its method; the rows of its parameters are those of one engine alone. */
+/* `create` is not passed its method, but each engine has its own rows of parameters, from which it is found. */
 static const pbd_engine *engine_of(const pbd_values *values) {
     const pbd_param *row = pbd_value_named(values, common[TIMEOUT].name)->param;
     return (const pbd_engine *)(const void *)((const char *)(row - TIMEOUT) - offsetof(pbd_engine, param));
@@ -76,19 +76,19 @@ typedef struct solver {
     pbd_recorder *recorder;
     pbd_engine_process process;
     size_t particles;
-    long most;                   /* steps of a call */
-    long waiting;                /* steps that were not asked for yet */
-    double dt;                   /* s, of those */
+    long most;                   /* steps per call */
+    long waiting;                /* steps that were not requested yet */
+    double dt;                   /* s: time step of those */
     double left;                 /* s, to the scene's end; INFINITY: it has none */
     double wall, cpu;            /* s in steps, by the engine's clocks */
-    double outside, cpu_outside; /* s, by ours: of the calls; of the engine's process */
+    double outside, cpu_outside; /* s, by our clocks: of the calls; of the engine's process */
     unsigned long calls, steps;
     bool no_cpu;
     void *blob; /* its state, between the two calls of `save` */
     size_t blob_bytes;
 } solver;
 
-/* Names the engine in a sentence. */
+/* Adds the engine's name to an error. */
 static pbd_status name_it(const solver *s, const char *doing, pbd_status status) {
     if (status.code == PBD_OK || status.code == PBD_INTERRUPTED) return status;
     return pbd_error(status.code, "engine %.40s, %s: %.300s", s->engine->method.name, doing, status.text);
@@ -160,7 +160,8 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* What it claims against what can be seen from here: within 1 % and 10 ms, since a process's clock ticks. */
+/* Warns if the engine's times contradict ours. A wall time may exceed ours by 1 % and 10 ms, since a process's clock
+ * ticks. */
 static void check_clocks(const solver *s) {
     static const double SHARE = 1.01, SLACK = 0.01;
     if (s->wall > SHARE * s->outside + SLACK)
@@ -228,7 +229,7 @@ static pbd_status step(void *state, double dt) {
 
 static void widen(double *out, size_t count) {
     const char *from = (const char *)out;
-    for (size_t i = count; i-- > 0;) { /* from the end: both lie in one place */
+    for (size_t i = count; i-- > 0;) { /* from the end: both are in the same memory */
         float x;
         memcpy(&x, from + i * sizeof x, sizeof x);
         out[i] = x;
@@ -250,7 +251,7 @@ static pbd_status ask_for_field(solver *s, const char *name, size_t width, doubl
     return take_array(s, answer, name, width, out);
 }
 
-/* A state is read through a const pointer; the process behind it is not ours to be const. */
+/* The state is const for `read` and `save`, but talking to the process changes it. */
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
     solver *s = (solver *)(uintptr_t)state;
 #define FIELD(NAME, name, width) {PBD_##NAME, #name, width},
@@ -278,7 +279,7 @@ static pbd_status take_blob(solver *s) {
     return pbd_engine_take(&s->process, s->blob, s->blob_bytes);
 }
 
-/* The time left to the scene's end is saved too, behind its state. */
+/* The time left to the scene's end is saved too, after the engine's state. */
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
     solver *s = (solver *)(uintptr_t)state;
     if (!blob) {
@@ -335,7 +336,7 @@ void pbd_engine_close(pbd_engine *e) {
     free(e);
 }
 
-/* Its own rows take the place of those that every engine has, in their defaults and ranges. */
+/* An engine's own row replaces a common one of the same name, with another default and range. */
 static void list_params(pbd_engine *e) {
     size_t count = OWN;
     memcpy(e->param, common, sizeof common);
@@ -375,7 +376,7 @@ static pbd_status hash_file(XXH3_state_t *hash, const char *path) {
     return pbd_ok();
 }
 
-/* What decides its results and is known here: a changed adapter or version is another build. */
+/* Hashes what is known here to determine results: a changed adapter or version is another build. */
 static pbd_status hash_all(pbd_engine *e, const char *path, XXH3_state_t *hash) {
     pbd_arena a PBD_ARENA;
     struct stat found;

@@ -73,7 +73,7 @@ bool pbd_engine_file_of(const char *name, char *path) {
 
 static bool runs(const char *path) { return access(path, X_OK) == 0; }
 
-/* As execvp looks: words without a slash in the folders of PATH. */
+/* Whether execvp would find a program without a slash: looks in the folders of PATH. */
 static bool in_path(const char *program) {
     pbd_arena a PBD_ARENA;
     const char *path = getenv("PATH");

@@ -140,7 +140,7 @@ typedef struct named_bit {
     unsigned bit;
 } named_bit;
 
-/* A list of names as a mask. */
+/* Reads a list of names as a mask. */
 static pbd_status take_mask(const json_t *answer, const char *key, const named_bit *known, size_t count,
                             unsigned *out) {
     const json_t *list = json_object_get(answer, key);
@@ -321,7 +321,7 @@ pbd_status pbd_engine_times_read(const json_t *answer, double wanted, bool adapt
     return pbd_ok();
 }
 
-/* Names are stored and stand in queries. */
+/* Names are stored and used in queries. */
 static bool is_name(const char *name) {
     return islower((unsigned char)*name) && strlen(name) <= 40 &&
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);

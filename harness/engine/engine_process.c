@@ -18,13 +18,13 @@
 #include "harness/process/interrupt.h"
 
 enum { TALK = 3, FIRST_FREE = 10 };
-static const double GRACE = 1; /* s, from the end of its socket or from quit to its end */
+static const double GRACE = 1; /* s: time to end after its socket was closed or after quit */
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
 extern char **environ;
 
-/* Ours, then theirs: the first of a name counts in getenv, so ours of the same name are left out. */
+/* Our variables, then theirs. getenv returns the first of a name, so ours of the same name are left out. */
 static const char **join_environment(const char *const *theirs, pbd_arena *a) {
     size_t ours = 0, more = 0, count = 0;
     while (environ[ours]) ours++;
@@ -39,7 +39,7 @@ static const char **join_environment(const char *const *theirs, pbd_arena *a) {
     return all;
 }
 
-/* Only calls that are safe after a fork of a process with threads. */
+/* Uses only calls that are safe after a fork of a process with threads. */
 static _Noreturn void be_engine(const pbd_engine_start *s, const char **environment, int talk, int log, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(EXIT_FAILURE);
@@ -76,7 +76,7 @@ pbd_status pbd_engine_process_start(const pbd_engine_start *start, pbd_engine_pr
     out->talk = talk[0];
     out->log = log[0];
     if (child > 0) {
-        setpgid(child, child); /* in both, so that neither needs the other to be first */
+        setpgid(child, child); /* in both processes, so that neither needs to be first */
         out->pid = child;
         fcntl(out->log, F_SETFL, O_NONBLOCK);
         pbd_cpu_follow(child);
@@ -89,7 +89,7 @@ pbd_status pbd_engine_process_start(const pbd_engine_start *start, pbd_engine_pr
 
 /* ---- Ending ------------------------------------------------------------------------------------------------------ */
 
-/* Keeps the end of what it printed. */
+/* Keeps the end of the engine's output. */
 static void read_log(pbd_engine_process *p) {
     char part[4096];
     for (ssize_t got; p->log >= 0 && (got = read(p->log, part, sizeof part)) != 0;) {
@@ -103,7 +103,7 @@ static void read_log(pbd_engine_process *p) {
         }
         p->words[kept + more] = '\0';
     }
-    close(p->log); /* its end, or it would be ready for ever */
+    close(p->log); /* at its end; otherwise poll would report it for ever */
     p->log = -1;
 }
 
@@ -121,7 +121,8 @@ static void close_files(pbd_engine_process *p) {
     p->talk = p->log = -1;
 }
 
-/* Waits until it ends, `seconds` at most; then it is killed, with what it started. *killed: by us. */
+/* Waits at most `seconds` for the process to end, then kills it and what it started. *killed: by us. Returns the state
+ * of waitpid. */
 static int reap(pbd_engine_process *p, double seconds, bool *killed) {
     const double end = pbd_wall_seconds() + seconds;
     int state = 0;
@@ -142,7 +143,7 @@ static int reap(pbd_engine_process *p, double seconds, bool *killed) {
         nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
     }
     pbd_cpu_unfollow(p->pid);
-    kill(-p->pid, SIGKILL); /* what it started and left behind */
+    kill(-p->pid, SIGKILL); /* processes that it left behind */
     p->pid = 0;
     return state;
 }
@@ -157,7 +158,7 @@ pbd_status pbd_engine_break(pbd_engine_process *p, pbd_status why) {
     return why;
 }
 
-/* Its socket has ended. */
+/* After its socket was closed: reaps the process and keeps how it ended as its fault. */
 static pbd_status say_how_it_ended(pbd_engine_process *p) {
     char words[160], last[200] = "";
     bool killed;

@@ -140,7 +140,7 @@ static json_t *values_json(const pbd_values *values) {
 }
 
 pbd_status pbd_engine_scene_write(const pbd_scene *s, const pbd_values *values, int threads, pbd_engine_scene *out) {
-    enum { OTHER_ARRAYS = 20 }; /* than those of collider meshes */
+    enum { OTHER_ARRAYS = 20 }; /* besides those of collider meshes */
     *out = (pbd_engine_scene){0};
     if (2 * s->colliders.meshes + OTHER_ARRAYS > PBD_ENGINE_MOST_ARRAYS)
         return pbd_error(PBD_NOT_SUPPORTED, "%zu colliders are meshes: at most %d are sent to an engine",

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "harness/exec/arena.h"
-#include "harness/query/run_command.h"
 #include "harness/files/numbers.h"
+#include "harness/query/run_command.h"
 
 void pbd_stored_cell_free(pbd_stored_cell *cell) {
     free(cell->case_name);
@@ -17,7 +17,7 @@ void pbd_stored_cell_free(pbd_stored_cell *cell) {
     *cell = (pbd_stored_cell){0};
 }
 
-/* Cells of one case and method, and the parameters in which they differ: an object whose keys count. */
+/* Cells of one case and method, and the parameters in which they differ: an object of which only the keys matter. */
 typedef struct group {
     const pbd_stored_cell *first;
     const json_t *params; /* of the first */
@@ -28,7 +28,7 @@ static bool is_in(const group *g, const pbd_stored_cell *cell) {
     return strcmp(g->first->case_name, cell->case_name) == 0 && strcmp(g->first->method, cell->method) == 0;
 }
 
-/* What differs from the first cell of its group: by that, all of a group are compared in one pass. */
+/* Adds the parameters that differ from those of the group's first cell. One pass then finds all differences. */
 static void note_differences(json_t *differ, const json_t *params, const json_t *first) {
     const char *key;
     json_t *value;

@@ -1,4 +1,4 @@
-/* Labels of stored cells by the parameters in which they differ, for lists and charts. */
+/* Labels for stored cells from the parameters in which they differ, for lists and charts. */
 #ifndef PBD_CELL_LABELS_H
 #define PBD_CELL_LABELS_H
 
@@ -14,11 +14,11 @@ typedef struct pbd_stored_cell {
 } pbd_stored_cell;
 void pbd_stored_cell_free(pbd_stored_cell *cell); /* safe on a zeroed one */
 
-/* label[i], to be freed by the caller: the parameters of cell i, «iterations=4 nu=0.3», without those that all cells of
- * its case and method have in common; "" where nothing is left. PBD_BAD_INPUT when parameters are no JSON. */
+/* label[i], freed by the caller: the parameters of cell i, «iterations=4 nu=0.3», without those that all cells of its
+ * case and method have in common; "" if none is left. PBD_BAD_INPUT if parameters are not JSON. */
 pbd_status pbd_cell_labels(const pbd_stored_cell *cell, size_t count, char **label);
 
-/* Whether parameters, a JSON object, have this value: the same word, or the same number in any notation. */
+/* Whether parameters, a JSON object, have this value: the same text, or the same number in any notation. */
 bool pbd_has_setting(const json_t *params, const pbd_setting *setting);
 
 #endif

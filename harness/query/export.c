@@ -1,5 +1,5 @@
-/* Tables of what is stored. Runs of any kind become a temporary table (run_table.h), and every table here is the result
- * of one query, so that SQL chooses, sorts and counts columns. */
+/* Tables of the store's content. Runs of any kind become a temporary table (run_table.h), and every table here is the
+ * result of one query, so that SQL chooses, sorts and counts columns. */
 #include "harness/query/export.h"
 
 #include <stdlib.h>
@@ -15,13 +15,13 @@ enum { MOST_COLUMNS = 200 };
 
 /* ---- What can be exported ---------------------------------------------------------------------------------------- */
 
-static const char *const formats[] = {"csv", "json", "markdown", "latex", "jsonl"}; /* as pbd_table_format counts */
+static const char *const formats[] = {"csv", "json", "markdown", "latex", "jsonl"}; /* as in pbd_table_format */
 enum { FORMATS = sizeof formats / sizeof *formats, JSONL = FORMATS - 1 };
 
 typedef struct subject {
     const char *name;
-    const char *kind;  /* of runs; NULL: no runs */
-    const char *query; /* of what is no run */
+    const char *kind;  /* of runs; NULL: it is not about runs */
+    const char *query; /* if it is not about runs */
 } subject;
 
 static const subject subjects[] = {
@@ -108,7 +108,7 @@ static pbd_status choose(chosen *c, const char *name) {
     return pbd_arena_check(&c->memory);
 }
 
-/* "a,b,c" as the user gave it. */
+/* From a list "a,b,c" of the user. */
 static pbd_status choose_listed(const char *list, chosen *out) {
     char *copy = pbd_new_text(&out->memory, list);
     PBD_TRY(pbd_arena_check(&out->memory));
@@ -125,14 +125,14 @@ static pbd_status choose_row(void *context, sqlite3_stmt *row) {
     return name && !is_chosen(context, name) ? choose(context, name) : pbd_ok();
 }
 
-/* Adds every name that a query of one text column gives. */
+/* Adds every name in the result of a query with one text column. */
 static pbd_status choose_queried(const pbd_store *store, const char *query, chosen *out) {
     return pbd_store_each(store, query, "choosing columns", choose_row, out);
 }
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
-/* What the table of runs does not hold itself, beside it. */
+/* A second table with the columns that the table of runs lacks. */
 static const char all_columns[] =
     "CREATE TEMP TABLE export_about AS SELECT t.run_id AS about_id, cell.case_name AS \"case\", run.kind, "
     "run.started_at,"
@@ -141,7 +141,7 @@ static const char all_columns[] =
     " FROM temp.export_runs AS t JOIN run USING (run_id) JOIN cell USING (cell_id) JOIN build USING (build_id)"
     " JOIN env USING (env_id)";
 
-/* Where both have a column of one name, SQLite takes the first to be meant: the run's own. */
+/* If both have a column of the same name, SQLite takes the first, which is the run's own. */
 static const char from_runs[] =
     " FROM (SELECT t.*, u.* FROM temp.export_runs AS t JOIN temp.export_about AS u ON u.about_id = t.run_id)";
 
@@ -151,8 +151,8 @@ static const char table_columns[] =
     " SELECT name FROM pragma_table_info('export_about') WHERE name <> 'about_id'"
     " AND name NOT IN (SELECT name FROM pragma_table_info('export_runs'))";
 
-/* Parameters that have more than one value, under the names of their columns; unlike what is the same in all runs and
- * what one method alone has. */
+/* Parameters that have more than one value, by the names of their columns. Not those that are equal in all runs that
+ * have them. */
 static const char varying_parameters[] =
     "SELECT coalesce((SELECT name FROM pragma_table_info('export_runs') WHERE name = 'param_' || p.key), p.key)"
     " FROM (SELECT DISTINCT cell_id FROM temp.export_runs JOIN run USING (run_id)) JOIN cell USING (cell_id),"
@@ -209,7 +209,7 @@ static const char *unit_in(const pbd_param *params, const char *name) {
     return NULL;
 }
 
-/* Of a parameter, by whatever method or case of this program has it: names mean the same everywhere. */
+/* The unit of a parameter in any case or method of this program that has it: names mean the same everywhere. */
 static const char *parameter_unit(const char *name) {
     const char *unit = NULL;
     if (strncmp(name, "param_", 6) == 0) name += 6;
@@ -224,7 +224,7 @@ static bool ends_with(const char *text, const char *end) {
     return a >= b && strcmp(text + a - b, end) == 0;
 }
 
-/* The unit in a column's header: none where runs differ in it. The name is the metric's, with or without prefix. */
+/* Adds a column with its unit, or none if runs differ in it. The name is a metric's, with or without prefix. */
 static pbd_status add_titled(sqlite3 *sql, const char *name, pbd_text_table *table) {
     static const char query[] =
         "SELECT m.unit FROM temp.export_runs AS t JOIN metric AS m USING (run_id) WHERE m.name = ?1 GROUP BY m.unit";
@@ -313,7 +313,7 @@ static pbd_status select_runs(pbd_store *store, const pbd_export *x, const subje
     return pbd_run_ids_select(store, &query, ids);
 }
 
-/* A table without runs has no columns to check names against: its header has the requested ones. */
+/* Without runs there are no columns to check names against: the header has the requested ones. */
 static pbd_status tabulate_nothing(pbd_store *store, const pbd_export *x, bool for_machines, const subject *about,
                                    pbd_text_table *table) {
     chosen columns PBD_CLEANUP(free_chosen) = {0};
@@ -334,7 +334,7 @@ static pbd_status tabulate_runs(pbd_store *store, const pbd_export *x, bool for_
     return tabulate_chosen(store, x, for_machines, about, table, rows);
 }
 
-/* ---- What is no run ---------------------------------------------------------------------------------------------- */
+/* ---- Other subjects ---------------------------------------------------------------------------------------------- */
 
 static pbd_status names_of_query(sqlite3 *sql, const char *query, chosen *out) {
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_query_release) = NULL;
@@ -372,7 +372,7 @@ static pbd_status write_records(pbd_store *store, const pbd_export *x, const sub
     if (!x->what && !is_narrowed(&x->select)) return pbd_store_export(store, out, rows);
     pbd_run_ids ids PBD_CLEANUP(pbd_run_ids_free) = {0};
     PBD_TRY(select_runs(store, x, about, &ids));
-    qsort((void *)(uintptr_t)ids.id, ids.count, sizeof *ids.id, compare_ids); /* text that diffs */
+    qsort((void *)(uintptr_t)ids.id, ids.count, sizeof *ids.id, compare_ids); /* text that can be diffed */
     *rows = ids.count;
     return pbd_store_export_runs(store, ids.id, ids.count, out);
 }

@@ -1,4 +1,4 @@
-/* `db export`: what is in the store, as tables for people, papers and other programs. */
+/* `db export`: the store's content as tables, for people, papers and other programs. */
 #ifndef PBD_EXPORT_H
 #define PBD_EXPORT_H
 
@@ -11,15 +11,15 @@ typedef struct pbd_export {
     const char *what;     /* runs, benches, externals, comparisons, claims or limits; NULL: runs in tables, every
                            * kind of run in jsonl */
     pbd_run_query select; /* which runs; kind is chosen by `what`. Only for runs, benches and externals */
-    const char *columns;  /* "method,nu,displacement_error"; NULL: what varies, the state, errors and times */
-    int digits;           /* significant ones, 1 to 17; 0: what suits the format (text_table.h) */
+    const char *columns;  /* "method,nu,displacement_error"; NULL: varying parameters, the state, errors and times */
+    int digits;           /* significant digits, 1 to 17; 0: depends on the format (text_table.h) */
 } pbd_export;
 
-/* Checks all that can be checked without a store. */
+/* Checks everything that can be checked without a store. */
 pbd_status pbd_export_check(const pbd_export *request);
 
-/* Writes it; *rows counts runs or rows. jsonl is pbd_store_export's text, which `db merge` takes; the others are tables
- * with one row a run, sorted by case, method and what varies. */
+/* Writes the export; *rows: number of runs or rows. jsonl is the text of pbd_store_export, which `db merge` accepts;
+ * the other formats are tables, of runs with one row per run, sorted by case, method and varying parameters. */
 pbd_status pbd_export_write(pbd_store *store, const pbd_export *request, FILE *out, size_t *rows);
 
 #endif

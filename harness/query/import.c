@@ -1,7 +1,7 @@
-/* Google Benchmark's JSON as records (store/rows.h).
+/* Converts Google Benchmark's JSON to records (store/rows.h).
  *
- * A record's hash is made of all that belongs to the run. So that the same file gives the same hashes, nothing of this
- * process goes in: the row `invocation` is that of the tool's process, at the file's date.
+ * A record's hash covers everything that belongs to the run. So that the same file always gives the same hashes, the
+ * records contain nothing of this process: the row `invocation` is that of the tool's process, at the file's date.
  */
 #include "harness/query/import.h"
 
@@ -47,15 +47,15 @@ static pbd_status read_all(const char *path, char **text, size_t *bytes) {
     return pbd_ok();
 }
 
-/* How long the word is, when the text goes on with it and it ends there. */
+/* The length of the word if the text begins with it as a whole word; else 0. */
 static size_t word_here(const char *text, const char *end, const char *word) {
     const size_t length = strlen(word);
     if ((size_t)(end - text) < length || memcmp(text, word, length) != 0) return 0;
     return text + length == end || !isalnum((unsigned char)text[length]) ? length : 0;
 }
 
-/* Google Benchmark writes NaN and Infinity bare, which JSON does not know. They become what records hold for them, null
- * and "inf"; inside strings nothing changes. NULL without memory. */
+/* Google Benchmark writes NaN and Infinity bare, which JSON does not know. They are replaced by null and "inf", as
+ * in records; strings are left as they are. NULL without memory. */
 static char *mend_numbers(const char *text, size_t bytes, size_t *mended) {
     static const struct {
         const char *bare, *json;
@@ -97,7 +97,7 @@ static pbd_status load_file(const char *path, json_t **out) {
 
 /* ---- The context: machine, build and time ------------------------------------------------------------------------ */
 
-/* A string of the context that Google Benchmark or the tool itself put there. */
+/* A string from the context, which Google Benchmark or the tool itself wrote. */
 static const char *context_text(const pbd_import *m, const char *key, const char *otherwise) {
     const char *text = json_string_value(json_object_get(m->context, key));
     return text && *text ? text : otherwise;
@@ -141,7 +141,7 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Bytes of the first cache of this level that holds data, in KiB. */
+/* Size of the first cache of this level that holds data, KiB; 0: none. */
 static long long cache_kib(const pbd_import *m, int level) {
     const json_t *cache;
     size_t i;
@@ -153,7 +153,7 @@ static long long cache_kib(const pbd_import *m, int level) {
     return 0;
 }
 
-/* The clock may differ from file to file on one machine, so it is no part of the fingerprint. */
+/* The clock may differ from file to file on one machine, so it is not part of the fingerprint. */
 static json_t *env_row(const pbd_import *m) {
     const char *host = context_text(m, "host_name", "unknown host");
     const long long threads = context_integer(m, "num_cpus"), mhz = context_integer(m, "mhz_per_cpu");
@@ -184,7 +184,7 @@ static json_t *invocation_row(const pbd_import *m) {
                               json_pack("{ss ss si}", "argv", text, "started_at", m->started_at, "pid", 0));
 }
 
-/* JSON is UTF-8, and file names need not be. */
+/* A copy of `text`, or of `otherwise` if it is not UTF-8: JSON is UTF-8, and file names need not be. */
 static char *utf8_or(const char *text, const char *otherwise) {
     json_auto_t *string = json_string(text);
     return strdup(string ? text : otherwise);
@@ -234,7 +234,8 @@ static bool is_pair(const char *part) {
     return key > 0 && part[key] == ':' && part[key + 1] != ':' && part[key + 1] != '\0';
 }
 
-/* Measurement settings of the tool, which are no part of the result; threads have a column of their own. */
+/* Whether a part is a measurement setting of the tool, which is not part of the result; threads have their own column.
+ */
 static bool is_about_measuring(const char *part) {
     static const char *const words[] = {"real_time", "manual_time", "process_time"};
     static const char *const keys[] = {"threads:", "repeats:", "iterations:", "min_time:", "min_warmup_time:"};
@@ -245,7 +246,7 @@ static bool is_about_measuring(const char *part) {
     return false;
 }
 
-/* One part behind the first: a parameter, a numbered argument, or more of the name. */
+/* Takes a part after the first: a parameter, a numbered argument, or more of the name. */
 static bool take_part(char *part, FILE *name, json_t *params, int *arguments) {
     if (is_about_measuring(part)) return true;
     char numbered[24];
@@ -263,7 +264,7 @@ static bool take_part(char *part, FILE *name, json_t *params, int *arguments) {
         return fprintf(name, "/%s", part) >= 0;
     }
     if (!json_object_get(params, key)) return json_object_set_new(params, key, number_or_text(value)) == 0;
-    return fprintf(name, is_argument ? "/%s" : "/%s:%s", is_argument ? value : key, value) >= 0; /* named twice */
+    return fprintf(name, is_argument ? "/%s" : "/%s:%s", is_argument ? value : key, value) >= 0; /* a name twice */
 }
 
 /* Splits "BM_Sort<int>/8/solver:gs" into a case's name and its parameters. False without memory. */
@@ -282,7 +283,7 @@ static bool split_name(const char *full, char **name, json_t *params) {
 
 /* ---- One benchmark ----------------------------------------------------------------------------------------------- */
 
-/* Not Google Benchmark's own fields of a benchmark. */
+/* Whether a key is not one of Google Benchmark's own fields of a benchmark. */
 static bool is_counter(const char *key) {
     static const char *const known[] = {
         "name",        "run_name",         "run_type", "family_index",   "per_family_instance_index",
@@ -297,7 +298,7 @@ static bool is_real(const json_t *value) {
     return json_is_number(value) || json_is_null(value) || (json_is_string(value) && isinf(pbd_json_real(value)));
 }
 
-/* How many of a unit make a second: dividing by it rounds once, so that 100 ns are 1e-7 s. 0: no unit of time. */
+/* Units per second: dividing by it rounds once, so that 100 ns give 1e-7 s. 0: not a unit of time. */
 static double units_per_second(const char *unit) {
     static const struct {
         const char *unit;
@@ -323,7 +324,7 @@ static bool append_counter(json_t *rows, const char *name, double value) {
     return append_metric(rows, name, bytes ? "B/s" : items ? "1/s" : "1", bytes || items ? "higher" : "neutral", value);
 }
 
-/* A number of a benchmark: null and "inf" stand for what Google Benchmark wrote bare. */
+/* Reads a number of a benchmark; null and "inf" are from mend_numbers. */
 static pbd_status get_real(const json_t *b, const char *key, const char *where, double *out) {
     const json_t *value = json_object_get(b, key);
     if (!value || !is_real(value))
@@ -338,7 +339,7 @@ static pbd_status get_count(const json_t *b, const char *key, long long otherwis
     const json_t *value = json_object_get(b, key);
     *out = otherwise;
     if (!value) return pbd_ok();
-    const double real = json_number_value(value); /* 1e6 is written for large ones */
+    const double real = json_number_value(value); /* large ones are written as 1e6 */
     if (!json_is_number(value) || !(real >= (double)min && real <= (double)max) || real != floor(real))
         return pbd_error(PBD_BAD_INPUT, "%s: '%s' must be a whole number in [%lld, %lld]; nothing was imported", where,
                          key, min, max);
@@ -366,7 +367,7 @@ static pbd_status read_measured(const json_t *b, const char *where, measured *ou
     PBD_TRY(get_count(b, "threads", 1, 1, 1 << 20, where, &out->threads));
     PBD_TRY(get_count(b, "repetition_index", 0, 0, 1 << 30, where, &out->repeat));
     PBD_TRY(get_count(b, "iterations", 0, 0, 1LL << 53, where, &out->iterations));
-    if (out->error) return pbd_ok(); /* its times are 0 or missing, and mean nothing */
+    if (out->error) return pbd_ok(); /* its times are 0 or missing, without meaning */
     const char *unit = text_or(b, "time_unit", "ns");
     const double per_second = units_per_second(unit);
     if (per_second == 0)
@@ -413,7 +414,7 @@ static json_t *run_row(const pbd_import *m, const json_t *cell, const measured *
                      json_sprintf("%s%s%s", b->name, *more ? ": " : "", more));
 }
 
-/* One phase, as benches have it: all iterations together. */
+/* One phase for all iterations together, as in benches. */
 static json_t *phases_of(const measured *m) {
     if (m->error) return json_array();
     return json_pack("[{ss so so sI}]", "name", "solve", "wall_s", pbd_real_json(m->real_s * (double)m->iterations),
@@ -435,7 +436,7 @@ static pbd_status make_record(const pbd_import *m, const json_t *b, const measur
     return *out ? pbd_record_identify(*out, run_id) : out_of_memory;
 }
 
-/* Versions before 1.5 do not tell runs from aggregates but by their names. */
+/* Versions before 1.5 distinguish runs and aggregates only by their names. */
 static bool is_aggregate(const json_t *b) {
     const char *type = json_string_value(json_object_get(b, "run_type"));
     if (type) return strcmp(type, "aggregate") == 0;
@@ -448,7 +449,7 @@ static bool is_aggregate(const json_t *b) {
     return false;
 }
 
-/* *is_run is false for what is no measurement. */
+/* *is_run: whether it is a measurement. */
 static pbd_status read_benchmark(const json_t *b, const char *where, pbd_imported *tally, measured *out, bool *is_run) {
     *is_run = false;
     if (!json_is_object(b)) return pbd_error(PBD_BAD_INPUT, "%s: it is not an object; nothing was imported", where);
@@ -466,7 +467,7 @@ static pbd_status read_benchmark(const json_t *b, const char *where, pbd_importe
 
 typedef pbd_status (*run_taker)(void *context, const json_t *benchmark, const measured *what);
 
-/* Records are made one at a time: all at once they take ten times the file's memory. */
+/* Records are made one at a time: all at once they would take ten times the file's memory. */
 static pbd_status each_run(const pbd_import *m, pbd_imported *tally, run_taker take, void *context) {
     const json_t *b;
     size_t i;
@@ -490,7 +491,7 @@ static pbd_status count_run(void *context, const json_t *b, const measured *what
 
 /* ---- Storing ----------------------------------------------------------------------------------------------------- */
 
-/* The record as it would be with the process of a stored run; NULL without memory. */
+/* A copy of the record with the invocation of a stored run; NULL without memory. */
 static json_t *with_origin_of(const json_t *record, const json_t *stored, char run_id[33]) {
     json_auto_t *copy = json_deep_copy(record);
     json_t *run = json_object_get(copy, "run");
@@ -502,7 +503,7 @@ static json_t *with_origin_of(const json_t *record, const json_t *stored, char r
     return NULL;
 }
 
-/* If `record` is the run `run_id` of the store but for the name of the file it came from, it becomes that run. */
+/* If `record` differs from the stored run `run_id` only in the name of its file, replaces it by that run. */
 static pbd_status become_if_equal(const pbd_store *store, const char *run_id, json_t **record) {
     json_auto_t *stored = NULL;
     char copy_id[33];
@@ -515,7 +516,7 @@ static pbd_status become_if_equal(const pbd_store *store, const char *run_id, js
     return pbd_ok();
 }
 
-/* Looks for the record among runs of its cell, machine and second, which may have come from a file of another name. */
+/* Looks for the record among runs of the same cell, machine and second, which may be from a file of another name. */
 static pbd_status look_for_known(const pbd_store *store, json_t **record) {
     json_auto_t *ours = json_incref(*record), *ids = json_array();
     const json_t *run = json_object_get(ours, "run"), *id;

@@ -1,4 +1,4 @@
-/* Stored runs, one line each: what tells them apart, the error they reached, the time they took. */
+/* Stored runs, one line each: the parameters in which they differ, their errors and the time of a solve. */
 #include "harness/query/list_runs.h"
 #include "harness/files/json.h"
 
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ERRORS = 2 }; /* in a line; what a case measures comes last, behind what a method says of itself */
+enum { MOST_ERRORS = 2 }; /* in a line: the last ones, since a case's own errors follow those that the method reports */
 
-/* Their parameters: without what is the same in all runs of a case and method. */
+/* The parameters are without those that are equal in all runs of a case and method. */
 typedef pbd_loaded_runs listed;
 
 static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for a list of runs"};
@@ -29,8 +29,8 @@ static size_t first_alike(const listed *l, size_t run) {
     return i;
 }
 
-/* Notes in differing[first] the names of all parameters that have not the first one's value in every run alike. A name
- * that one run lacks differs too. */
+/* Collects in differing[first] the names of all parameters whose value differs from the first run's in any run of the
+ * same case and method. A name that one run lacks differs too. */
 static bool note_differing(const listed *l, json_t **differing) {
     for (size_t i = 0; i < l->count; i++) {
         const size_t first = first_alike(l, i);
@@ -50,7 +50,7 @@ static bool note_differing(const listed *l, json_t **differing) {
     return true;
 }
 
-/* Leaves in each run's parameters those that are noted. */
+/* Keeps only the differing parameters of each run. */
 static void drop_what_is_alike(listed *l, json_t *const *differing) {
     for (size_t i = l->count;
          i-- > 0;) { /* backwards: the first run of a case and method is compared with the others */
@@ -124,7 +124,7 @@ static void write_errors(FILE *out, const pbd_result *r) {
     }
 }
 
-/* In the unit that makes it a number to read. */
+/* In a unit in which it is easy to read. */
 static void write_time(FILE *out, double seconds) {
     if (isnan(seconds))
         fprintf(out, "  %9s", "");
@@ -145,7 +145,7 @@ static int longest(const listed *l, size_t member) {
     return (int)width;
 }
 
-/* 2026-11-21T07:12:21.136Z as 2026-11-21 07:12:21; ids by the digits that `show` needs in any store of some size. */
+/* 2026-11-21T07:12:21.136Z as 2026-11-21 07:12:21; ids with enough digits for `show` in a store of any usual size. */
 static void write_lines(const listed *l, FILE *out) {
     const int state = longest(l, offsetof(pbd_result, state)), name = longest(l, offsetof(pbd_result, case_name)),
               method = longest(l, offsetof(pbd_result, method_name));

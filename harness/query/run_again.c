@@ -24,7 +24,7 @@ void pbd_kept_close(pbd_kept_run *kept) {
     *kept = (pbd_kept_run){0};
 }
 
-/* Every parameter as it was stored, in the words of a command line. */
+/* Writes every stored parameter as on a command line. */
 static pbd_status spell_settings(json_t *params, pbd_arena *a, pbd_setting *setting) {
     const char *key;
     json_t *value;
@@ -86,7 +86,7 @@ static bool is_same(const pbd_metric_item *a, const pbd_metric_item *b) {
     return a->value == b->value || (isnan(a->value) && isnan(b->value));
 }
 
-/* The state and every metric but costs. Those that only one of two programs knows do not count. */
+/* Compares the state and all metrics except costs. Metrics that only one of the two programs knows are ignored. */
 static void compare_runs(pbd_run_again *again) {
     const pbd_result *stored = &again->stored, *made = &again->made;
     if (strcmp(stored->state, made->state) != 0) {

@@ -49,7 +49,7 @@ void pbd_write_argv(FILE *out, const char *argv) {
     json_decref(words);
 }
 
-/* Of a run that another tool made, the command that took it in. */
+/* The command that imported a run of another tool. */
 static char *import_command(const char *argv) {
     char *command = NULL;
     size_t bytes = 0;
@@ -61,8 +61,8 @@ static char *import_command(const char *argv) {
     return NULL;
 }
 
-/* A method out of tree is found by the libraries or engines that were named when the run was made: "--plugin FILE" or
- * "--plugin=FILE". */
+/* Writes the libraries or engines of methods out of tree that were named when the run was made: "--plugin FILE" or
+ * "--plugin=FILE". Returns whether there are any. */
 static bool write_files(FILE *out, const char *argv, const char *option) {
     const size_t length = strlen(option);
     bool any = false;
@@ -82,7 +82,8 @@ static bool write_files(FILE *out, const char *argv, const char *option) {
     return any;
 }
 
-/* A figure names its engines itself: those of this program are looked up by the method's name. */
+/* Writes an engine that the command line did not name, since figures name their own. It is found by the method's name.
+ */
 static void write_engine(FILE *out, const char *method) {
     const pbd_method_entry *known;
     char path[PATH_MAX];

@@ -11,7 +11,7 @@
 
 /* ---- Names that are known ---------------------------------------------------------------------------------------- */
 
-/* The program's names, which point into its tables, and the store's. */
+/* Adds names from the store, as copies, to those of the program, which point into its tables. */
 static pbd_status add_names(pbd_store *store, const char *sql, pbd_arena *memory, pbd_texts *names) {
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool row;
@@ -31,7 +31,7 @@ static pbd_status check_name(const pbd_texts *names, const char *kind, const cha
     return pbd_unknown(kind, word, names->item, names->count, hint);
 }
 
-/* A case of this program without a run is a valid name: the list is empty. */
+/* A case of this program is valid even if the store has no run of it: then the list is empty. */
 static pbd_status check_case(pbd_store *store, const char *word) {
     pbd_arena a PBD_ARENA;
     pbd_texts names PBD_CLEANUP(pbd_texts_free) = {0};
@@ -72,7 +72,7 @@ static pbd_status check_parameters(pbd_store *store, const pbd_run_query *query)
 
 static const char *and_where(size_t written) { return written ? " AND " : " WHERE "; }
 
-/* The conditions on the run's own row, all of them columns of the index run_by_start. */
+/* Writes the conditions on the run's own row. All are on columns of the index run_by_start. */
 static size_t write_run_conditions(sqlite3_str *sql, const pbd_run_query *q) {
     size_t written = 0;
     if (q->kind) sqlite3_str_appendf(sql, "%skind = %Q", and_where(written++), q->kind);
@@ -80,7 +80,7 @@ static size_t write_run_conditions(sqlite3_str *sql, const pbd_run_query *q) {
     return written;
 }
 
-/* Those on its cell. There are far fewer cells than runs. */
+/* Writes the conditions on the run's cell. There are far fewer cells than runs. */
 static void write_cell_conditions(sqlite3_str *sql, const pbd_run_query *q) {
     size_t written = 0;
     sqlite3_str_appendall(sql, "+cell_id IN (SELECT cell_id FROM cell");
@@ -94,8 +94,8 @@ static void write_cell_conditions(sqlite3_str *sql, const pbd_run_query *q) {
     sqlite3_str_appendall(sql, ")");
 }
 
-/* One pass over the index of starts, which holds all columns needed. SQLite's own plan reads the cells' runs one by one
- * and sorts them: 4 s where a million runs share a case, against at most 0.5 s. */
+/* Forces one pass over the index of starts, which holds all columns needed. SQLite's own plan reads the runs of the
+ * cells one by one and sorts them: 4 s if a million runs share a case, against at most 0.5 s. */
 static char *compose(const pbd_run_query *q) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendall(sql, "SELECT run_id FROM run INDEXED BY run_by_start");
@@ -111,7 +111,7 @@ static char *compose(const pbd_run_query *q) {
     return sqlite3_str_finish(sql);
 }
 
-/* A value that is spelt like a number is compared as one: 1e3 finds 1000. */
+/* A value that is a number is compared as a number: 1e3 finds 1000. */
 static bool bind_settings(sqlite3_stmt *stmt, const pbd_run_query *q) {
     for (size_t i = 0; i < q->settings; i++) {
         const char *text = q->setting[i].value;

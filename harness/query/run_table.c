@@ -37,7 +37,7 @@ static const pbd_status out_of_memory = {PBD_FAILED, "out of memory for a table 
 
 static bool has_column(const table *t, const char *name) {
     for (size_t i = 0; i < t->columns; i++)
-        if (strcasecmp(t->column[i].name, name) == 0) return true; /* SQL does not tell cases apart */
+        if (strcasecmp(t->column[i].name, name) == 0) return true; /* names in SQL ignore case */
     return false;
 }
 
@@ -47,7 +47,8 @@ static bool has_source(const table *t, source from, const char *key) {
     return false;
 }
 
-/* Adds a column unless its source has one. A name that is taken gets the prefix; one taken even so is left out. */
+/* Adds a column unless its source has one. A name that is taken gets the prefix; if that is taken too, no column is
+ * added. */
 static pbd_status add_column(table *t, source from, const char *key, const char *wanted, const char *prefix,
                              const char *type) {
     if (has_source(t, from, key)) return pbd_ok();
@@ -90,7 +91,7 @@ static pbd_status add_phase_columns(table *t, const pbd_result *run) {
     return pbd_ok();
 }
 
-/* A metric takes a name before the parameter of that name: dt and k_edge are then the values that the run had. */
+/* A metric has precedence over a parameter of the same name: dt and k_edge are then the values used by the run. */
 static pbd_status choose_columns(table *t) {
     PBD_TRY(add_fixed_columns(t));
     for (size_t r = 0; r < t->runs; r++)
@@ -185,14 +186,14 @@ static pbd_status execute(sqlite3 *sql, const char *name, const char *text) {
     return sqlite3_exec(sql, text, NULL, NULL, NULL) == SQLITE_OK ? pbd_ok() : sql_error(sql, name);
 }
 
-/* Steps an INSERT whose values are bound and makes it ready for the next row. */
+/* Executes an INSERT whose values are bound and resets it for the next row. */
 static bool insert_row(sqlite3_stmt *insert) {
     bool done = sqlite3_step(insert) == SQLITE_DONE;
     sqlite3_reset(insert);
     return done;
 }
 
-/* Ends the texts of a CREATE TABLE and the matching INSERT, executes the first and compiles the second. */
+/* Completes the texts of a CREATE TABLE and the matching INSERT, executes the first and compiles the second. */
 static pbd_status create_table(sqlite3 *sql, const table *t, sqlite3_str *create, sqlite3_str *into,
                                sqlite3_stmt **insert) {
     sqlite3_str_appendall(create, ")");
@@ -223,7 +224,7 @@ static pbd_status fill(sqlite3 *sql, const table *t) {
     return pbd_ok();
 }
 
-/* The components that any series of the runs has: columns of the table of series. */
+/* The components of all series of the runs: columns of the table of series. */
 typedef struct components {
     const char *name[MOST_COMPONENTS];
     size_t count;
@@ -244,7 +245,7 @@ static pbd_status find_components(const table *t, components *out) {
     return pbd_ok();
 }
 
-/* All components of one series side by side: one row an index. */
+/* Inserts all components of one series side by side, one row per index. */
 static bool insert_series(sqlite3_stmt *insert, const components *columns, const pbd_result *run, const char *name) {
     const pbd_series_item *part[MOST_COMPONENTS] = {0};
     size_t longest = 0;
@@ -260,7 +261,7 @@ static bool insert_series(sqlite3_stmt *insert, const components *columns, const
         sqlite3_bind_int64(insert, 3, (sqlite3_int64)i);
         for (size_t c = 0; c < columns->count; c++) {
             if (part[c] && i < part[c]->count)
-                sqlite3_bind_double(insert, 4 + (int)c, part[c]->values[i]); /* NaN: NULL */
+                sqlite3_bind_double(insert, 4 + (int)c, part[c]->values[i]); /* NaN becomes NULL */
             else
                 sqlite3_bind_null(insert, 4 + (int)c);
         }

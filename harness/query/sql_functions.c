@@ -10,9 +10,9 @@
 
 #include "harness/exec/arena.h"
 
-enum { HIGHEST_DEGREE = 12 }; /* beyond this a power basis in doubles says nothing */
+enum { HIGHEST_DEGREE = 12 }; /* beyond this a power basis is too ill-conditioned for doubles */
 
-/* The points of one aggregate call; SQLite keeps this block and gives it back at each step. */
+/* The points of one aggregate call. SQLite keeps this block and passes it to each step. */
 typedef struct points {
     double *x, *y;
     size_t count, capacity;
@@ -40,7 +40,7 @@ static void free_points(points *p) {
     *p = (points){0};
 }
 
-/* Text that is not a number would silently count as 0: an error. NULL: ignored. */
+/* NULL is ignored. Text that is not a number is an error, since it would silently count as 0. */
 static bool take_number(sqlite3_context *context, sqlite3_value *value, double *out) {
     switch (sqlite3_value_numeric_type(value)) {
         case SQLITE_INTEGER:
@@ -91,7 +91,7 @@ static void polyfit_step(sqlite3_context *context, int count, sqlite3_value **ar
         sqlite3_result_error_nomem(context);
         return;
     }
-    /* NULL and 1.5 would be taken for 0 and 1: no degree, which polyfit_final refuses. */
+    /* NULL and 1.5 would be taken for 0 and 1. They become -1, which polyfit_final refuses. */
     p->degree = sqlite3_value_type(argument[2]) == SQLITE_INTEGER ? sqlite3_value_int(argument[2]) : -1;
     double x, y;
     if (!take_number(context, argument[0], &x) || !take_number(context, argument[1], &y)) return;
@@ -104,8 +104,8 @@ static bool all_finite(const points *p) {
     return true;
 }
 
-/* The power of two next above the largest |x|: in its units the columns of V are all of size one, whatever x's unit, so
- * that a lack of rank shows; and dividing by it rounds nothing. */
+/* The power of two next above the largest |x|. Scaled by it, the columns of V are of size one for any unit of x, so
+ * that a lack of rank can be detected; and division by it is exact. */
 static double scale_of(const points *p) {
     double largest = 0;
     int exponent;
@@ -114,16 +114,16 @@ static double scale_of(const points *p) {
     return largest > 0 ? ldexp(1, exponent) : 1;
 }
 
-/* Whether column k of R, from V = Q R, has next to nothing on the diagonal: it depends on the columns before it. dgels
- * only sees an exact 0 there; rounding leaves crumbs. */
+/* Whether column k of R, from V = Q R, is almost 0 on the diagonal, so that it depends on the columns before it. dgels
+ * detects only an exact 0 there, which rounding prevents. */
 static bool is_dependent(const double *r, lapack_int columns, lapack_int k) {
     double sum = 0;
     for (lapack_int i = 0; i <= k; i++) sum += r[i * columns + k] * r[i * columns + k];
     return fabs(r[k * columns + k]) <= 1e-13 * sqrt(sum);
 }
 
-/* Solves min |V c - y| by QR, V the Vandermonde matrix, highest power first. False when memory ran out or the points
- * are too few or too alike to fix the coefficients. c has degree + 1 places. */
+/* Solves min |V c - y| by QR, V the Vandermonde matrix, highest power first. False without memory, or if the points
+ * are too few or too close to determine the coefficients. c: degree + 1 numbers. */
 static bool least_squares(const points *p, double *c) {
     lapack_int rows = (lapack_int)p->count, columns = p->degree + 1;
     if (rows < columns) return false;
@@ -196,7 +196,7 @@ static void polyval(sqlite3_context *context, int count, sqlite3_value **argumen
 
 /* ---- digits ------------------------------------------------------------------------------------------------------ */
 
-/* %.2g has an exponent from 100 on: what it leaves is printed again with all digits that a double has. */
+/* %.2g writes an exponent from 100 on, so the rounded number is printed once more with all digits of a double. */
 static void digits(sqlite3_context *context, int count, sqlite3_value **argument) {
     (void)count;
     const int kept = sqlite3_value_int(argument[1]);

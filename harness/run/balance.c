@@ -9,12 +9,12 @@
 #include "harness/run/sample_stride.h"
 #include "harness/run/scene_energy.h"
 
-/* Rounding of positions, in units of the precision times the scene's size, that is no energy. */
+/* Position changes up to this many units of the precision times the scene's size are rounding. */
 static const double ROUNDINGS = 64;
 
 typedef struct balance_sample {
-    double time, kinetic, elastic, potential, work; /* s, J; work: of forces and colliders */
-    double pushed, dissipated;                      /* J: of it, by colliders; of that, dissipated in contact */
+    double time, kinetic, elastic, potential, work; /* s, J; work: of forces, colliders and pouring */
+    double pushed, dissipated;                      /* J: work of colliders; its part dissipated in contact */
     double plastic;                                 /* J: dissipated by flow rules */
 } balance_sample;
 
@@ -26,31 +26,31 @@ typedef struct collider_totals {
 struct pbd_balance {
     const pbd_scene *scene;
     const pbd_method *method;
-    bool gradients;            /* the method reports them */
+    bool gradients;            /* the method reports deformation gradients */
     bool free;                 /* no held particle, no unknown impulse of colliders, no damping: momentum is balanced */
-    bool walled, driven;       /* by colliders; some of them move, or held particles do */
-    bool summed;               /* the method sums their work */
-    bool flows;                /* and what flow rules dissipate */
-    bool forced;               /* by forces other than gravity */
-    bool damped;               /* velocities are, by an impulse that is not known */
+    bool walled, driven;       /* has colliders; some of them, or held particles, move */
+    bool summed;               /* the method sums the work of colliders */
+    bool flows;                /* the method sums the dissipation of flow rules */
+    bool forced;               /* forces other than gravity act */
+    bool damped;               /* velocities are damped, by an unknown impulse */
     double dt, resolved, mass; /* s; m: what the precision resolves of a position; kg */
-    long stride, step, sampled; /* steps; the last that was asked about, the last that was sampled */
-    bool known;                 /* the elastic energy at the start of the balance */
+    long stride, step, sampled; /* steps; of the last pbd_balance_wants; last sampled */
+    bool known;                 /* the elastic energy at the start of the balance is known */
     bool absent;                /* the method reports no velocities */
     balance_sample *sample;
     size_t samples, room;
     collider_totals first; /* at the first sample */
-    /* Energy: where the work of colliders is not summed, since the last motion of one. */
+    /* Energy. If the work of colliders is not summed, since the last motion of one. */
     double start, start_work, start_potential; /* J */
     double most_gain, most;                    /* J: the numerator and the denominator of energy_gain */
-    double worked;                             /* J: by forces so far */
-    double poured;                             /* J: by what moves held particles, so far */
-    bool unknown;                              /* that work is, for lack of an impulse: energies are not judged */
+    double worked;                             /* J: by forces, so far */
+    double poured;                             /* J: work that moves held particles, so far */
+    bool unknown;                              /* `poured` is, because an impulse is unknown: energies are not judged */
     bool force_ended;
     bool judged; /* some sample could show a gain */
     /* Momentum. */
     double linear[3], angular[3];       /* kg m/s, kg m^2/s: at the start */
-    double most_linear, most_angular;   /* sums of the parts' magnitudes */
+    double most_linear, most_angular;   /* largest sums of the particles' magnitudes */
     double linear_drift, angular_drift; /* largest */
 };
 
@@ -89,7 +89,7 @@ void pbd_balance_free(pbd_balance *b) {
     free(b);
 }
 
-/* The first step that forces do not act in begins half a step or less before their end. */
+/* Whether the next step is the first without forces. It begins at most half a step before their end. */
 static bool forces_end_with(const pbd_balance *b, long step) {
     const double limit = b->scene->loads.forces_end - 0.5 * b->dt, time = (double)step * b->dt;
     return b->scene->loads.forces_end > 0 && time > limit && time - b->dt <= limit;
@@ -152,7 +152,7 @@ static pbd_status keep(pbd_balance *b, balance_sample sample) {
     return pbd_ok();
 }
 
-/* The part of `now` that is not s `start`, 0 <= s <= 1. */
+/* The length of now - s start for the best s in [0, 1]. */
 static double beyond(const double *start, const double *now) {
     const double square = dot(start, start), along = square > 0 ? dot(start, now) / square : 0;
     const double share = fmin(fmax(along, 0), 1);
@@ -170,8 +170,8 @@ static void unexplained(const pbd_balance *b, const motion *m, const double impu
         change[i % 3] -= acted * scene->loads.forces[i];
 }
 
-/* Held particles that move have one velocity u: what moves them gives the impulse j that nothing else explains, and
- * its work is u.j. */
+/* Held particles that move have one velocity u. They are driven by the otherwise unexplained impulse j, whose work is
+ * u.j, J. */
 static double work_of_pouring(const pbd_balance *b, const motion *m, const double impulse[3], double time) {
     double change[3];
     if (!b->scene->pour.until) return 0;
@@ -179,8 +179,8 @@ static double work_of_pouring(const pbd_balance *b, const motion *m, const doubl
     return dot(b->scene->pour.velocity, change);
 }
 
-/* The torque of forces changes on the way and is unknown between samples, so that the balance of angular momentum
- * starts again while they act; that of colliders is not summed. */
+/* The torque of forces varies and is unknown between samples, so that the balance of angular momentum is restarted
+ * while they act. The torque of colliders is not summed. */
 static void balance_momentum(pbd_balance *b, const motion *m, const double impulse[3], double time) {
     const double end = b->scene->loads.forces_end;
     const bool acting = b->forced && (end == 0 || time - b->dt < end);
@@ -195,7 +195,7 @@ static void balance_momentum(pbd_balance *b, const motion *m, const double impul
     b->angular_drift = fmax(b->angular_drift, beyond(b->angular, m->angular));
 }
 
-/* The balance begins, or begins again. `elastic`: the most that it may be. */
+/* Starts or restarts the energy balance. `elastic`: upper bound of the elastic energy, J; NaN: unknown. */
 static void start_energy(pbd_balance *b, const balance_sample *now, double elastic) {
     b->known = isfinite(elastic);
     b->start = now->kinetic + elastic + now->potential;
@@ -213,13 +213,13 @@ static void balance_energy(pbd_balance *b, const balance_sample *now, bool resta
     b->judged |= !restarted;
 }
 
-/* The elastic energy at the start: where it is not known, none, in a body that starts at rest. */
+/* Elastic energy at the start, J. Where it is unknown: 0 for a body that starts in its rest shape, else NaN. */
 static double start_elastic(const pbd_scene *scene, const scene_energy *e) {
     if (isfinite(e->high)) return e->high;
     return scene->particles.start ? NAN : 0;
 }
 
-/* Whether it reads deformation gradients is seen by the first sample. */
+/* The first sample finds out whether the method reports deformation gradients. */
 static pbd_status energy_of(pbd_balance *b, const void *state, const double *x, scene_energy *out) {
     if (b->samples == 0) {
         b->gradients = (b->method->needs & PBD_NEEDS_SAMPLES) != 0;
@@ -230,7 +230,7 @@ static pbd_status energy_of(pbd_balance *b, const void *state, const double *x, 
     return scene_elastic_energy(b->scene, b->method, state, b->gradients, x, out);
 }
 
-/* What moving colliders did since the first sample. Whether a method sums it is seen by that. */
+/* Work and impulse of moving colliders since the first sample, which finds out whether the method sums them. */
 static pbd_status read_colliders(pbd_balance *b, const void *state, collider_totals *out) {
     double sums[5] = {0};
     *out = (collider_totals){0};
@@ -246,7 +246,7 @@ static pbd_status read_colliders(pbd_balance *b, const void *state, collider_tot
     return pbd_ok();
 }
 
-/* Adds the angular momentum that the method keeps beside that of the particles' velocities. */
+/* Adds the angular momentum that the method keeps in addition to that of the particles' velocities. */
 static pbd_status add_spin(const pbd_balance *b, const void *state, motion *m) {
     double spin[3];
     if (!b->free || b->walled) return pbd_ok();
@@ -256,7 +256,7 @@ static pbd_status add_spin(const pbd_balance *b, const void *state, motion *m) {
     return status;
 }
 
-/* What flow rules dissipated since the first sample. */
+/* Energy that flow rules have dissipated, J. The first sample finds out whether the method sums it. */
 static pbd_status read_plastic(pbd_balance *b, const void *state, double *out) {
     *out = 0;
     if (b->samples > 0 && !b->flows) return pbd_ok();
@@ -318,12 +318,12 @@ double pbd_balance_energy(const pbd_balance *b) {
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
-/* A speed of 0.01 sqrt(g L) at the start of a body at rest is tolerated (cases/README.md): below its energy, no share
- * of the energy in play is unphysical. */
+/* A body at rest may have a speed of 0.01 sqrt(g L) at the start (cases/README.md). A gain below that energy is never
+ * unphysical. */
 static const double START_SPEED = 0.01;
 
-/* The least energy that a gain is compared with: rounding of positions makes energy of height and of motion. Forces
- * count as weight. */
+/* Lower bound of the energy that a gain is compared with, J: rounding of positions creates potential and kinetic
+ * energy. Forces count as weight. */
 static double energy_floor(const pbd_balance *b) {
     const pbd_scene *s = b->scene;
     const double speed = b->resolved / b->dt;

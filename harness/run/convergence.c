@@ -37,7 +37,7 @@ void pbd_convergence_watch(pbd_convergence *c, void *state, long step) {
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
-/* What is left is not rounding. */
+/* Whether the residual is above the limit and is not rounding. */
 static bool is_far(const pbd_residual *r) { return pbd_residual_left(r) > PBD_NOT_CONVERGED && r->last > r->rounding; }
 
 /* The settings that would help, of those that the method has. */

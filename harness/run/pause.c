@@ -1,6 +1,6 @@
 #include "harness/run/pause.h"
 
-#define XXH_STATIC_LINKING_ONLY /* a state without a heap */
+#define XXH_STATIC_LINKING_ONLY /* a hash state on the stack */
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
@@ -19,17 +19,17 @@
 #include "harness/store/rows.h"
 
 /* The file is one label, one head, then the detail's numbers, the method's state, what the case keeps, the balance, and
- * the records as JSON. It is renamed to its name when it is whole. */
+ * the records as JSON. It gets its final name when it is complete. */
 typedef struct pause_label {
     char mark[8], source[40]; /* of the program */
-    XXH64_hash_t hash;        /* of all that follows: no size in it is believed before */
+    XXH64_hash_t hash;        /* of all that follows; checked before any size in it is used */
 } pause_label;
 
 typedef struct pause_head {
     long step;
     pbd_exec_totals totals;
     size_t numbers, state; /* bytes */
-    bool asked;            /* the next step's residual is */
+    bool asked;            /* pbd_convergence.asked */
     pbd_residual now, last, worst;
 } pause_head;
 
@@ -60,7 +60,7 @@ void pbd_pause_forget(const pbd_plan_item *item) {
 
 /* ---- When -------------------------------------------------------------------------------------------------------- */
 
-/* Pictures are made of all moments, which no file keeps. */
+/* Runs with pictures are not paused: the file does not hold earlier states. */
 static bool can_pause(const pbd_pausable *run) {
     const pbd_plan_item *item = run->item;
     const pbd_case *c = item->cell.c;
@@ -74,7 +74,7 @@ bool pbd_pause_is_due(const pbd_pausable *run) {
     return pbd_interrupted() || pbd_wall_seconds() - run->began >= item->pause.seconds;
 }
 
-/* Of the program that runs, without a hash. */
+/* The label of the running program, without a hash. */
 static pause_label own_label(void) {
     pause_label label = {0};
     memcpy(label.mark, MARK, sizeof label.mark);
@@ -82,7 +82,7 @@ static pause_label own_label(void) {
     return label;
 }
 
-/* Of what follows the label. */
+/* Hash of everything after the label. */
 static XXH64_hash_t hash_of(FILE *file) {
     char part[8192];
     XXH3_state_t state;
@@ -143,7 +143,7 @@ static pbd_status write_all(const pbd_pausable *run, long step, FILE *file) {
 }
 
 pbd_status pbd_pause_save(const pbd_pausable *run, long step) {
-    char own[24]; /* tasks may be started twice */
+    char own[24]; /* two processes may make the same run */
     snprintf(own, sizeof own, ".%ld.part", (long)getpid());
     const pause_path part = path_of(run->item, own), whole = path_of(run->item, ".paused");
     errno = 0;
@@ -195,7 +195,7 @@ static pbd_status read_all(pbd_pausable *run, const pause_head *head, FILE *file
     return pbd_ok();
 }
 
-/* Why it is of no use; NULL: the file is at its head. */
+/* Returns why the file cannot be used; NULL: it can, and is positioned at its head. */
 static const char *reject(FILE *file) {
     const pause_label own = own_label();
     pause_label label;

@@ -34,30 +34,30 @@
 
 /* ---- One run ----------------------------------------------------------------------------------------------------- */
 
-/* A solve as a thing to be done, and done again. */
+/* What one solve needs, and each repetition of it. */
 typedef struct drive_context {
     pbd_setup *setup;
-    const pbd_scene *scene; /* of it */
+    const pbd_scene *scene; /* of the setup */
     const pbd_method *method;
     void *state;
     const pbd_values *values;
     pbd_precision precision;
-    const pbd_case *observer; /* the case observes during the run; NULL: it does not, and the solve is timed */
+    const pbd_case *observer; /* the case, in the run proper; NULL: in a repeated solve, which is not observed */
     pbd_recorder *recorder;
     pbd_snapshots *snapshots; /* likewise */
     pbd_film *film;           /* likewise */
     pbd_spool *spool;         /* likewise */
     pbd_step_progress *steps; /* likewise */
-    double reached;           /* s: of a scene that moves, when its last step ended */
+    double reached;           /* s: simulated time at the end of the last step of a moving scene */
     pbd_exec *exec;
-    bool announced;               /* its memory was, by the estimate */
-    double prepared;              /* s, that the scene and the state of the method took */
-    pbd_balance *balance;         /* of the run proper, where the scene moves; owned */
-    pbd_convergence *convergence; /* likewise, where it is solved too */
-    pbd_pausable *pausable;       /* for a pause of the run proper */
+    bool announced;               /* its memory was announced, by the estimate */
+    double prepared;              /* s: time to build the scene and create the state */
+    pbd_balance *balance;         /* of the run proper, if the scene moves; owned */
+    pbd_convergence *convergence; /* of the run proper, also if the scene is solved */
+    pbd_pausable *pausable;       /* to pause the run proper */
 } drive_context;
 
-/* The time step that the method reports to have chosen, else its parameter. */
+/* The time step that the method recorded as its choice, else its parameter, s. */
 static pbd_status time_step(const drive_context *c, double *dt) {
     const pbd_result *reported = pbd_recorder_result(c->recorder);
     const pbd_value *set = pbd_value_named(c->values, "dt");
@@ -69,12 +69,12 @@ static pbd_status time_step(const drive_context *c, double *dt) {
                      c->method->name);
 }
 
-/* What looks at the state is timed separately, and the steps that a method has only begun are not its work. */
+/* Finishes the steps that the method has only begun: what reads the state next is timed separately, without them. */
 static pbd_status finish_steps(const drive_context *c) {
     return c->method->wait ? c->method->wait(c->state) : pbd_ok();
 }
 
-/* Takes a snapshot, timed separately. steps: how many there will be, 0: unknown. */
+/* Takes a snapshot, timed separately. steps: total number of steps; 0: unknown. */
 static pbd_status keep_snapshot(const drive_context *c, double time, long step, long steps) {
     const bool picture = c->snapshots && pbd_snapshots_want(c->snapshots, time, step, steps);
     const bool frame = c->film && pbd_film_wants(c->film, time, step);
@@ -105,7 +105,7 @@ static pbd_status check_positions(const drive_context *c) {
     return pbd_ok();
 }
 
-/* A non-finite position stays non-finite: the run ends here. */
+/* Calls the case's observer. A non-finite position stays non-finite, so it ends the run here. */
 static pbd_status look(const drive_context *c, double time) {
     if (c->scene->duration > 0) PBD_TRY(check_positions(c));
     return c->observer->observe(c->setup, c->method, c->state, time, c->recorder);
@@ -125,8 +125,7 @@ static pbd_status keep_balance(const drive_context *c, long step) {
     return status;
 }
 
-/* The case's observer after `step` steps, when it is due; timed separately. Snapshots and balances are taken here, too.
- */
+/* Calls the case's observer after `step` steps if it is due, timed separately. Also takes snapshots and balances. */
 static pbd_status observe(const void *context, long step, double dt) {
     const drive_context *c = context;
     const double every = c->setup->observe_every, time = (double)step * dt;
@@ -149,7 +148,7 @@ static pbd_status observe(const void *context, long step, double dt) {
     return status;
 }
 
-/* Where the run was paused before, if it was. */
+/* Continues from the paused state if there is one. *first: number of steps done before. */
 static pbd_status go_on(const drive_context *c, long *first) {
     c->pausable->state = c->state;
     c->pausable->balance = c->balance;
@@ -157,7 +156,7 @@ static pbd_status go_on(const drive_context *c, long *first) {
     return pbd_pause_load(c->pausable, first);
 }
 
-/* The phase that runs is to be among the records. */
+/* Leaves the current phase first, so that its time is among the saved records. */
 static pbd_status pause_run(const drive_context *c, long step) {
     PBD_TRY(finish_steps(c));
     pbd_recorder_leave(c->recorder);
@@ -176,7 +175,7 @@ static pbd_status stopped_at_limit(const pbd_plan_item *item, pbd_recorder *reco
 static pbd_status check_pace(const drive_context *c, long done, long steps) {
     const pbd_plan_item *item = c->pausable->item;
     if (!(item->limit > 0)) return pbd_ok();
-    if (pbd_time_is_over()) return pbd_ok(); /* the loop over the steps ends then */
+    if (pbd_time_is_over()) return pbd_ok(); /* the loop over the steps ends by itself */
     const double elapsed = pbd_wall_seconds() - c->pausable->began - c->prepared;
     if (!pbd_is_too_slow(item->limit, c->prepared, elapsed, done, steps)) return pbd_ok();
     char says[100];
@@ -202,7 +201,7 @@ static pbd_status move(drive_context *c, double dt) {
     return finish_steps(c);
 }
 
-/* To the scene's end, or to rest: by moving or by the method's own solve, as the scene asks. */
+/* Runs the scene to its duration or to rest, by steps or by the method's own solve, as the scene requires. */
 static pbd_status drive_once(drive_context *c) {
     const pbd_method *m = c->method;
     double dt;
@@ -241,7 +240,7 @@ static pbd_status drive_again(void *context) {
     return drive(context);
 }
 
-/* Untimed solves from the same state, which is then put back: caches, clocks and threads are as in steady work. */
+/* Untimed solves that bring caches, clocks and threads to a steady state. The start state is restored after each. */
 static pbd_status warm_up(drive_context *c, const pbd_saved_state *start, int times, pbd_recorder *recorder) {
     pbd_status status = pbd_ok();
     pbd_recorder_mute(recorder, true);
@@ -253,7 +252,7 @@ static pbd_status warm_up(drive_context *c, const pbd_saved_state *start, int ti
     return status;
 }
 
-/* After the run proper, which stays as it was recorded: times only. */
+/* Repeats the solve after the run proper and records times only. */
 static pbd_status sample_times(drive_context *c, const pbd_saved_state *start, pbd_exec *exec, pbd_sampling_plan plan,
                                pbd_recorder *recorder) {
     pbd_solve_times times PBD_CLEANUP(pbd_solve_times_free) = {0};
@@ -279,14 +278,14 @@ static void record_totals(const pbd_exec *exec, pbd_recorder *recorder) {
     pbd_metric(recorder, "flops", "1", PBD_COST, totals.flops);
 }
 
-/* No metric of a run that is `ok` may be NaN: it could not be judged. */
+/* No metric of a run that is `ok` may be NaN or infinite: it could not be judged. */
 static pbd_status check_metrics(const pbd_result *r) {
     for (size_t i = 0; i < r->metrics; i++)
         if (!isfinite(r->metric[i].value)) return pbd_error(PBD_DIVERGED, "metric %s is not finite", r->metric[i].name);
     return pbd_ok();
 }
 
-/* The run stands as it is, whatever becomes of its pictures. */
+/* A failure to write pictures is only a warning: the run is valid without them. */
 static void write_snapshots(drive_context *c) {
     pbd_recorder_enter(c->recorder, "snapshots");
     pbd_status status = c->spool ? pbd_spool_end(c->spool, c->state) : pbd_ok();
@@ -306,7 +305,7 @@ static pbd_status judge_losses(const drive_context *c) {
     return pbd_strays_record(c->scene, c->method, x, c->reached, c->recorder);
 }
 
-/* Pairs and particles that were lost. Reading positions is not the method's work. */
+/* Records torn pairs and stray particles. Reading the positions is left out of the method's totals. */
 static pbd_status record_losses(const drive_context *c) {
     const pbd_exec_totals before = pbd_exec_read_totals(c->exec);
     pbd_recorder_enter(c->recorder, "measure");
@@ -316,7 +315,7 @@ static pbd_status record_losses(const drive_context *c) {
     return status;
 }
 
-/* There is no state to look at. A run that diverged or did not settle is measured, as far as it came. */
+/* Whether there is no state to measure. A run that diverged or did not settle is measured as far as it came. */
 static bool is_over(pbd_status status) {
     return status.code == PBD_FAILED || status.code == PBD_BAD_INPUT || status.code == PBD_NOT_SUPPORTED;
 }
@@ -352,7 +351,7 @@ static pbd_status solve_and_measure(const pbd_plan_item *item, drive_context *c,
     if (status.code == PBD_OK && c->scene->duration > 0) status = check_positions(c);
     const bool over = is_over(status);
     const pbd_status kept = over || status.code == PBD_NO_EQUILIBRIUM ? pbd_ok() : record_losses(c);
-    record_totals(exec, recorder); /* what the case measures comes after this */
+    record_totals(exec, recorder); /* before the case measures, which adds to them */
     if (c->scene->duration > 0) pbd_metric(recorder, "simulated_time", "s", PBD_STATE, c->reached);
     if (over) return status;
     if (c->snapshots || c->film || c->spool) write_snapshots(c);
@@ -381,7 +380,7 @@ static void close_pictures(pictures *made) {
     pbd_spool_close(made->spool);
 }
 
-/* Solves, observes and measures; then, with --time, solves again and again. */
+/* Solves, observes and measures; then, with --time, repeats the solve. */
 static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, const pictures *made, pbd_exec *exec) {
     pbd_saved_state start PBD_CLEANUP(free_saved) = {0};
     if (item->warmups > 0 || item->seconds > 0) PBD_TRY(pbd_save_state(c->method, c->state, &start));
@@ -400,7 +399,7 @@ static pbd_status run_solver(const pbd_plan_item *item, drive_context *c, const 
     return sample_times(c, &start, exec, (pbd_sampling_plan){item->seconds, item->turns}, c->recorder);
 }
 
-/* Rest found by the method itself, or motion: only what it can do is begun. */
+/* Checks that the method can do what the scene requires: find rest by its own solve, or make steps. */
 static pbd_status check_mode(const pbd_cell *cell, const pbd_scene *scene) {
     const pbd_method *m = pbd_cell_method(cell);
     const bool rests = scene->solved;
@@ -414,7 +413,7 @@ static pbd_status check_mode(const pbd_cell *cell, const pbd_scene *scene) {
                      cell->c->name, rests ? "offers no other mode" : "moves");
 }
 
-/* In *own, which the run frees; or the scene that was built last. */
+/* Builds the scene in *own, which the run frees, or takes it from item->built. */
 static pbd_status build_scene(const pbd_plan_item *item, pbd_setup *own, pbd_setup **setup) {
     const pbd_cell *cell = &item->cell;
     if (item->built) return pbd_built_scene_get(item->built, cell->c, &cell->case_values, setup);
@@ -475,13 +474,13 @@ static pbd_status run_phases(const pbd_plan_item *item, pbd_setup *own, pbd_exec
     return status;
 }
 
-/* PBDBENCH_PHASES=wait: for where the time goes on a GPU, not for how long a run takes. */
+/* Whether PBDBENCH_PHASES=wait is set: it shows where a GPU spends its time, but the run's total time changes. */
 static bool phases_wait(void) {
     const char *text = getenv("PBDBENCH_PHASES");
     return text && strcmp(text, "wait") == 0;
 }
 
-/* On a GPU: what it does before and after goes into the run, too. */
+/* On a GPU, records the GPU's state before and after the run. */
 static pbd_status run_watched(const pbd_plan_item *item, pbd_setup *setup, pbd_exec *exec, void **state,
                               pbd_recorder *recorder, pbd_pausable *pausable) {
     pbd_gpu_sample before, after;
@@ -494,7 +493,7 @@ static pbd_status run_watched(const pbd_plan_item *item, pbd_setup *setup, pbd_e
     return status;
 }
 
-/* Without a state there is no run, and nothing to store. */
+/* Whether the run was refused before its state was created: there is nothing to store. */
 static bool is_refused(const pbd_status *ended, const void *state) {
     return (ended->code == PBD_BAD_INPUT || ended->code == PBD_NOT_SUPPORTED) && !state;
 }

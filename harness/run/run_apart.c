@@ -14,7 +14,7 @@ bool pbd_runs_apart(const pbd_plan_item *item) {
     return pbd_plugin_count() > 0 && item->cell.backend != PBD_BACKEND_CUDA;
 }
 
-/* The child's part. A run that is refused is an object without a state. */
+/* The child's part. The answer is the run as JSON; for a refused run, an object with `trouble` and `code`. */
 static void run_here(void *context, pbd_place *place, FILE *answer) {
     pbd_plan_item item = *(const pbd_plan_item *)context;
     pbd_watched watched;
@@ -46,7 +46,7 @@ static pbd_status take_end(const pbd_apart *apart, pbd_result *out) {
 
 static pbd_status describe_and_run(const pbd_plan_item *item, pbd_result *out) {
     pbd_apart apart PBD_CLEANUP(pbd_apart_free) = {0};
-    pbd_plan_item copy = *item; /* the child's context; nothing in it changes */
+    pbd_plan_item copy = *item; /* context of the child, which does not modify it */
     PBD_TRY(pbd_describe_run(item, out));
     PBD_TRY(pbd_apart_run(run_here, &copy, PBD_STDOUT_TO_STDERR, &apart));
     return apart.answered ? take_answer(apart.answer, out) : take_end(&apart, out);

@@ -4,11 +4,11 @@
 
 #include "harness/run/run.h"
 
-/* Whether a run is made apart: all of a process that has loaded plug-ins, those of methods compiled in too, since a
- * fork and OpenMP's threads do not go together. Not on cuda, which forks cannot share. */
+/* Whether a run is made in a child process: every run of a process that has loaded plug-ins, also with built-in
+ * methods, since fork and OpenMP's threads do not work together. Not on cuda, which forks cannot share. */
 bool pbd_runs_apart(const pbd_plan_item *item);
 
-/* As pbd_run_cell, in a child. One that dies leaves a run that failed, with where and how. */
+/* pbd_run_cell in a child process. If the child dies, *out is a failed run that says where and how. */
 pbd_status pbd_run_cell_apart(const pbd_plan_item *item, pbd_result *out);
 
 #endif

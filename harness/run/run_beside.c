@@ -16,18 +16,18 @@
 
 enum { MOST_WORKERS = 256 };
 
-/* In memory that all processes see. */
+/* In memory shared by all processes. */
 typedef struct board {
-    atomic_size_t next;             /* of the work */
-    atomic_size_t at[MOST_WORKERS]; /* what each does now; SIZE_MAX: nothing */
+    atomic_size_t next;             /* part of the work to be taken next */
+    atomic_size_t at[MOST_WORKERS]; /* part that each process works on; SIZE_MAX: none */
     atomic_bool stop;               /* one of them failed */
 } board;
 
 typedef struct crew {
     const pbd_workers *workers;
-    size_t count; /* of the work */
+    size_t count; /* parts of the work */
     pbd_beside_work work;
-    void (*refused)(void *context, pbd_status why); /* the store cannot be opened; NULL: no matter */
+    void (*refused)(void *context, pbd_status why); /* called if the store cannot be opened; may be NULL */
     void *context;
     board *board;
     pid_t pid[MOST_WORKERS];
@@ -66,7 +66,7 @@ static pbd_status start(crew *c) {
     const int wanted = c->workers->count < MOST_WORKERS ? c->workers->count : MOST_WORKERS;
     c->board = mmap(NULL, sizeof *c->board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (c->board == MAP_FAILED) return pbd_no_memory();
-    fflush(NULL); /* or what waits to be written would be written twice */
+    fflush(NULL); /* otherwise each fork would write the buffered output again */
     for (int i = 0; i < wanted && (size_t)i < c->count; i++) {
         c->board->at[i] = SIZE_MAX;
         c->pid[i] = fork();
@@ -78,8 +78,8 @@ static pbd_status start(crew *c) {
     return pbd_error(PBD_FAILED, "no process to work beside others: %s; --jobs 1 does without", strerror(errno));
 }
 
-/* Waits for all of them. *at: what the first that did not end as it should was doing, and *code how it ended; 0: all
- * ended well. */
+/* Waits for all processes. *code: how the first process that failed ended, and *at: the part that it was working on;
+ * *code 0: none failed. */
 static void reap(crew *c, size_t *at, int *code) {
     *code = 0;
     for (int i = 0; i < c->size; i++) {
@@ -111,9 +111,9 @@ pbd_status pbd_work_beside(const pbd_workers *workers, size_t count, pbd_beside_
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
-/* What a worker tells of a run. Less than PIPE_BUF, so that those of two workers do not mix. */
+/* A worker's message about a run. At most PIPE_BUF bytes, so that messages of two workers do not interleave. */
 typedef struct answer {
-    size_t item; /* SIZE_MAX: of no run */
+    size_t item; /* SIZE_MAX: not about a run */
     bool made;
     char run_id[33], state[24], says[400];
     pbd_status refusal, trouble;
@@ -121,7 +121,7 @@ typedef struct answer {
 
 typedef struct making {
     pbd_plan *plan;
-    size_t *list; /* items that are to be made */
+    size_t *list; /* items to be made */
     size_t count;
     bool again;
     int pipe[2];
@@ -159,7 +159,8 @@ bool pbd_may_be_beside(const pbd_plan_item *item) {
     return !item->alone && item->cell.threads == 1 && item->cell.backend == PBD_BACKEND_CPU;
 }
 
-/* One whole answer; false when every worker has ended. Ctrl-C in a terminal reaches them too, `kill` does not. */
+/* Reads one whole answer; false when every worker has ended. An interrupt is forwarded once: Ctrl-C in a terminal
+ * reaches the workers anyway, but `kill` does not. */
 static bool hear(const making *m, const crew *c, bool *handed_on, answer *told) {
     for (;;) {
         const ssize_t got = read(m->pipe[0], told, sizeof *told);

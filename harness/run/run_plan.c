@@ -6,7 +6,7 @@
 #include "harness/run/run.h"
 #include "harness/run/run_apart.h"
 
-/* Runs an item and stores it. `once`: not if another process stored the same run meanwhile, which then counts. */
+/* Runs an item and stores it. `once`: if another process has stored the same run meanwhile, that one is used. */
 static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd_result *result, bool *made) {
     pbd_machine_sample before, after;
     pbd_sample_machine(&before);
@@ -31,7 +31,7 @@ static pbd_status make_run(pbd_plan_item *item, pbd_store *store, bool once, pbd
 
 pbd_status pbd_plan_execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made) {
     const pbd_status here = pbd_check_backend(item->cell.backend);
-    /* A stored run may lack the times and pictures that are requested now. What cannot be made again is kept. */
+    /* A stored run may lack the times and pictures requested now. Without its backend, `again` is ignored. */
     const bool once = (!again || here.code != PBD_OK) && item->seconds == 0 && item->snapshots.count == 0 &&
                       !item->film.path && !item->spool.file;
     *made = false;

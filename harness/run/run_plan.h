@@ -14,14 +14,14 @@
 typedef void (*pbd_plan_observer)(void *context, const pbd_plan_item *item, const pbd_result *result_or_null,
                                   size_t done, size_t total);
 
-/* One item: looks it up (unless `again`), or makes and stores it. *made: then *result is the caller's. A refusal is the
- * item's, and no error. */
+/* Looks up one item (unless `again`), or makes and stores its run. If *made, the caller owns *result. A refusal is kept
+ * in the item and is not an error. */
 pbd_status pbd_plan_execute_item(pbd_plan_item *item, pbd_store *store, bool again, pbd_result *result, bool *made);
 
-/* Makes every run of the plan that the store lacks (`again`: all of them), storing each as it ends, and fills in the
- * items' run_id. An item that the case or the method refuses has its refusal, nothing stored, and the rest goes on. One
- * that has a run_id or a refusal (run_beside.h) is done.
- * Stops between runs after Ctrl-C with PBD_INTERRUPTED. */
+/* Makes every run of the plan that the store lacks (`again`: all of them), stores each as it ends, and fills in the
+ * items' run_id. An item that the case or the method refuses gets its refusal, nothing is stored for it, and the other
+ * items still run. Items that already have a run_id or a refusal (run_beside.h) are skipped. After Ctrl-C it stops
+ * between runs and returns PBD_INTERRUPTED. */
 pbd_status pbd_plan_execute(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer, void *context);
 
 #endif

@@ -9,11 +9,11 @@
 /* after law_material.h */
 #include "cases/scenes/tetrahedron.h"
 
-/* A material as it is evaluated. */
+/* A material, prepared for evaluation. */
 typedef struct evaluated {
     hyperelastic law;
     fibre_set fibre;
-    bool known; /* false: Psi is not a function of F alone, or of nothing that F tells */
+    bool known; /* false: Psi does not depend on F, or not on F alone */
 } evaluated;
 
 static evaluated evaluated_of(const pbd_material *m, bool membrane) {
@@ -108,7 +108,7 @@ static void add_hex(const pbd_scene *scene, const uint32_t *c, const evaluated *
     }
 }
 
-/* F is 3 x 2 in the plane at rest; the unit normal as third column leaves the law's energy that of the membrane. */
+/* F is 3 x 2 in the plane at rest; with the unit normal as third column the law gives the energy of the membrane. */
 static void add_triangle(const pbd_scene *scene, const uint32_t *c, const evaluated *e, double thickness,
                          const double *x, scene_energy *out) {
     const double *rest = scene->particles.positions;
@@ -137,7 +137,8 @@ static void add_cells(const pbd_scene *scene, bool hexes, const evaluated *by_ma
         add_tet(scene, scene->tets.corner + 4 * i, &by_material[material_of(&scene->tets, i)], x, out);
 }
 
-/* What the method stores beside the law's energy. Without deformation gradients it is all that is known. */
+/* Adds the energy that the method stores in addition to the law's. Without deformation gradients nothing else is
+ * known. */
 static pbd_status add_internal(const pbd_scene *scene, const pbd_method *method, const void *state, bool gradients,
                                scene_energy *out) {
     double internal = 0;

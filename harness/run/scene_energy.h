@@ -1,14 +1,14 @@
-/* Elastic energy of a scene's state from outside its method: the scene's law at the deformation gradients that the
- * method reports, or the internal energy of its equation of state, or else at those of the cells by the positions of
- * their corners. */
+/* Elastic energy of a scene's state, computed outside the method: the scene's law at the deformation gradients that the
+ * method reports, plus the internal energy that it reports (such as that of an equation of state), or else the law at
+ * the deformation gradients of the cells, from the positions of their corners. */
 #ifndef PBD_SCENE_ENERGY_H
 #define PBD_SCENE_ENERGY_H
 
 #include "methods/method.h"
 
-/* Bounds, J. `low` leaves out what cannot be known and is not negative: matter that flows or yields, liquid, elements
- * whose law has no value (inverted ones). Hexahedra contribute by the gradient at their centre to `low`, by eight Gauss
- * points to `high`. `high` is NaN where something was left out. */
+/* Bounds, J. `low` leaves out unknown energies, which are not negative: matter that flows or yields, liquid, elements
+ * without a value of the law (inverted ones). Hexahedra contribute to `low` by the gradient at their centre, to `high`
+ * by eight Gauss points. `high` is NaN if something was left out. */
 typedef struct scene_energy {
     double low, high;
 } scene_energy;

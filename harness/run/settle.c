@@ -1,6 +1,6 @@
-/* Rest is looked for in the path of the watched particles' mean, some sixteen looks a window: a body that swings is
- * seen to swing also where a window is a whole number of its periods. What positions cannot resolve in their precision
- * is no motion. */
+/* Rest is detected from the path of the watched particles' mean, sampled about sixteen times per window, so that a
+ * swinging body is recognised even if a window is a whole number of its periods. Motion below the precision of
+ * positions is ignored. */
 #include "harness/run/settle.h"
 
 #include <float.h>
@@ -19,12 +19,12 @@ typedef struct watch {
     const pbd_method *method;
     const void *state;
     double *x;                  /* particles x 3, m */
-    double path[MOST_LOOKS][3]; /* the mean's last displacements, m, in a ring */
-    long looks, wanted;         /* so far, and to fill a window */
-    double motion, distance;    /* of the last window, m */
+    double path[MOST_LOOKS][3]; /* m: the mean's last displacements, a ring buffer */
+    long looks, wanted;         /* samples so far, and to fill a window */
+    double motion, distance;    /* m: motion over the last window; from the place at rest */
 } watch;
 
-/* Reads the state; PBD_DIVERGED when it is no body any more. */
+/* Reads the positions; PBD_DIVERGED when one is not finite or too far away. */
 static pbd_status read_body(watch *w, long step) {
     const pbd_scene *s = w->scene;
     PBD_TRY(w->method->read(w->state, PBD_POSITIONS, w->x));
@@ -94,7 +94,7 @@ static pbd_status check_tets(const pbd_scene *s, const double *x) {
     return pbd_ok();
 }
 
-/* Det F at the particles of a method that samples the body: its own, whatever elements the scene has. */
+/* Checks det F at the particles, for a method that samples the body, whatever elements the scene has. */
 static pbd_status check_particles(const watch *w) {
     double *F = malloc((9 * w->scene->particles.count + 1) * sizeof *F);
     if (!F) return pbd_error(PBD_FAILED, "out of memory for reading %zu particles", w->scene->particles.count);
@@ -110,7 +110,7 @@ static pbd_status check_particles(const watch *w) {
     return status;
 }
 
-/* By what the method works on, else by the elements that the scene has. */
+/* Checks for inversion what the method works on: particles, or elements, else the scene's elements. */
 static pbd_status check_shape(const watch *w) {
     if (w->method->needs & PBD_NEEDS_SAMPLES) return check_particles(w);
     const bool by_tets =

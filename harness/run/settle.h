@@ -1,4 +1,4 @@
-/* Moving a scene until it rests (pbd_settle in cases/case.h). */
+/* Stepping a scene until it is at rest (pbd_settle in cases/case.h). */
 #ifndef PBD_SETTLE_H
 #define PBD_SETTLE_H
 
@@ -15,12 +15,12 @@ typedef struct pbd_settling {
     const void *context;
 } pbd_settling;
 
-/* Steps until the mean of the watched particles keeps within settle.tolerance of its distance from its place at rest
- * over settle.window steps, and no element is inverted. Records settle_steps, settle_motion (what it still moved by in
- * the last window, over that distance) and simulated_time.
+/* Steps until the watched particles' mean moves, over settle.window steps, by at most settle.tolerance times its
+ * distance from its place at rest; then checks that no element is inverted. Records settle_steps, settle_motion (motion
+ * in the last window over that distance) and simulated_time.
  *
  * PBD_NOT_SETTLED after settle.most_steps; PBD_DIVERGED when a position is not finite, or 10^4 times the body's size
- * away; PBD_NO_EQUILIBRIUM when what has come to rest is turned inside out; PBD_INTERRUPTED. */
+ * away; PBD_NO_EQUILIBRIUM when an element is inverted at rest; PBD_INTERRUPTED. */
 pbd_status pbd_settle_body(const pbd_settling *body, pbd_recorder *recorder);
 
 #endif

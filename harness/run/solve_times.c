@@ -70,7 +70,7 @@ typedef struct sampling {
     long solves; /* in one sample */
 } sampling;
 
-/* The clock stands while the state is put back. */
+/* The clock is stopped while the state is restored. */
 static pbd_status take_sample(const sampling *s, pbd_exec_time *sum) {
     *sum = (pbd_exec_time){0};
     for (long i = 0; i < s->solves; i++) {
@@ -85,7 +85,7 @@ static pbd_status take_sample(const sampling *s, pbd_exec_time *sum) {
     return pbd_ok();
 }
 
-/* How many solves last 10 ms; finding out is the warm-up. */
+/* Finds how many solves last 10 ms. This also warms up. */
 static pbd_status choose_solves(sampling *s) {
     s->solves = 1;
     for (;;) {
@@ -104,7 +104,7 @@ static pbd_status add_sample(const sampling *s, pbd_solve_times *out) {
     return pbd_no_memory();
 }
 
-/* By one more solve, so that no sample has a counter in it. Those of other threads are not counted. */
+/* Uses one more solve, so that no sample runs with the counter. Instructions of other threads are not counted. */
 static pbd_status count_instructions(const sampling *s, double *out) {
     const int counter = pbd_instructions_open();
     *out = (double)NAN;
@@ -117,7 +117,8 @@ static pbd_status count_instructions(const sampling *s, double *out) {
     return status;
 }
 
-/* The other side of pairing.c. A socket that is none, or has closed, ends the turns: samples are then taken alone. */
+/* The counterpart of pairing.c. Ends if standard input is not a socket or is closed; missing samples are then taken
+ * without turns. */
 static pbd_status take_turns(const sampling *s, pbd_solve_times *out) {
     char answer[80], byte = 'g';
     int length = snprintf(answer, sizeof answer, "ready\n");

@@ -23,18 +23,17 @@ typedef struct pbd_solve_times {
 } pbd_solve_times;
 void pbd_solve_times_free(pbd_solve_times *times);
 
-/* What is asked of the sampling. In turns, another process says when: a line «ready» is written to standard input,
- * which is a socket, and each byte 'g' that comes from it is answered by a sample and the line «WALL CPU» (s of one
- * solve), until another byte comes or the other end closes. Two programs that take turns meet the same bursts of noise.
- */
+/* How to take samples. With `turns` another process decides when: the line «ready» is written to standard input,
+ * which is a socket, and each byte 'g' from it is answered by a sample and the line «WALL CPU» (s of one solve),
+ * until another byte comes or the other end closes. Two programs sampled in turns see the same bursts of noise. */
 typedef struct pbd_sampling_plan {
-    double seconds; /* samples add up to this at least; 0: no samples */
+    double seconds; /* minimum total time of the samples; 0: no samples */
     bool turns;
 } pbd_sampling_plan;
 
-/* Takes samples, 3 at least. A sample is 10 ms or more: as many solves as that takes, a number that is found first and
- * then kept, so that all samples do the same work. Putting the state back is not timed. `solve` does one whole solve;
- * what it returns other than PBD_OK ends the sampling. */
+/* Takes at least 3 samples. A sample lasts at least 10 ms: the number of solves for that is determined first and then
+ * kept, so that all samples do the same work. Restoring the state is not timed. `solve` does one whole solve; an error
+ * from it ends the sampling. */
 pbd_status pbd_time_solves(const pbd_method *method, void *state, const pbd_saved_state *start, pbd_exec *exec,
                            pbd_status (*solve)(void *context), void *context, pbd_sampling_plan plan,
                            pbd_solve_times *out);

@@ -20,7 +20,7 @@ bool pbd_is_too_slow(double limit, double setup, double elapsed, long done, long
     return limit > 0 && whole > 2 * limit && setup + elapsed >= limit * fmax(0.05, 0.5 * limit / whole);
 }
 
-/* Whether the parameter has this value; no parameter: always. */
+/* Whether the parameter has this value; an empty parameter name: always. */
 static bool is_set(const pbd_values *values, const char *parameter, const char *choice) {
     const pbd_value *value = *parameter && values ? pbd_value_named(values, parameter) : NULL;
     return !*parameter || (value && strcmp(pbd_value_text(value), choice) == 0);
@@ -47,7 +47,7 @@ double pbd_estimated_memory(const char *method, const pbd_values *values, size_t
 #undef MEMORY
 #undef FACTORS
     };
-    static const double PROGRAM = 14e6; /* bytes, of one that does nothing */
+    static const double PROGRAM = 14e6; /* bytes, of a program that does nothing */
     for (size_t i = 0; i < sizeof factored / sizeof *factored && across > 0; i++)
         if (strcmp(factored[i].name, method) == 0 && is_set(values, factored[i].parameter, factored[i].value))
             return PROGRAM + (factored[i].bytes + factored[i].across * across) * (double)particles;

@@ -8,7 +8,7 @@
 static const double REACH = 1.75;  /* spacings */
 static const double SUSPECT = 1.2; /* of the explained length: left out of the fits */
 static const double TORN = 1.5, CLUMPED = 0.5;
-static const double FLOOR = 1e-6; /* of the trace, in the inverse of a fit */
+static const double FLOOR = 1e-6; /* of the trace: regularises the inverse in a fit */
 enum { MOST_FITS = 32 };          /* a crack's pairs are found within a few */
 
 typedef struct rest_pair {
@@ -44,7 +44,7 @@ static void add_pair(void *to, size_t i, size_t j, double square) {
     t->pair[k] = (rest_pair){.i = (uint32_t)i, .j = (uint32_t)j & INT32_MAX, .suspect = !finite};
 }
 
-/* Twice through the pairs: a list that grows would hold its last two sizes at once. */
+/* Visits the pairs twice, first to count them: growing a list would need memory for its last two sizes at once. */
 static pbd_status find_pairs(tearing *t, pbd_arena *arena) {
     const pbd_particles *p = &t->scene->particles;
     const double reach = REACH * p->spacing;
@@ -72,8 +72,8 @@ static void add_to_fit(const double X[3], const double now[3], double fit[9], do
     }
 }
 
-/* sum(x X') times the inverse of sum(X X'). Across a plane or a line of neighbours the map is near zero: no pair lies
- * there. */
+/* sum(x X') times the inverse of sum(X X'). Normal to a plane or a line of neighbours the map is near zero, but no
+ * pair has that direction. */
 static void solve_fit(double fit[9], const double spread[6]) {
     const double floor = FLOOR * (spread[0] + spread[1] + spread[2]);
     const double a = spread[0] + floor, b = spread[1] + floor, c = spread[2] + floor;
@@ -116,7 +116,7 @@ typedef struct lengths {
     double rest, explained, now; /* m */
 } lengths;
 
-/* A particle without a fit explains nothing: its partner does, or else the pair at rest. */
+/* If one particle has no fit, that of the other counts; without any, the length at rest. */
 static lengths lengths_of(const tearing *t, const rest_pair *p) {
     const uint32_t end[2] = {p->i, p->j};
     double X[3], now[3], sum = 0, fits = 0;
@@ -148,7 +148,7 @@ static size_t count_clumped(const tearing *t) {
     size_t count = 0;
     for (size_t k = 0; k < t->pairs; k++) {
         const lengths l = lengths_of(t, &t->pair[k]);
-        count += l.now < CLUMPED * fmin(l.rest, l.explained) - 10 * FLOOR * l.rest; /* a flat body explains 0 */
+        count += l.now < CLUMPED * fmin(l.rest, l.explained) - 10 * FLOOR * l.rest; /* in a flat body both may be 0 */
     }
     return count;
 }

@@ -1,10 +1,10 @@
-/* Summaries and sources of cases and methods: they may change from version to version, the store keeps the latest, and
- * so they are part of no run's hash. Table `about` has a hash of its own for them. */
+/* Summaries and sources of cases and methods: they may change from version to version and the store keeps the latest,
+ * so that they are not part of a run's hash. Table `about` has a hash of its own for them. */
 #include <string.h>
 
 #include "harness/store/rows.h"
 
-/* Whether the store's row has this text is asked in SQL: a row of another version may have stayed. */
+/* Stores the hash only if the store's row has this text: it may still hold the row of another version. */
 static pbd_status note(const pbd_store *store, const char *kind, const json_t *row, bool replace) {
     json_auto_t *copy = json_deep_copy(row);
     if (copy == NULL || !pbd_row_identify(kind, copy)) return pbd_store_no_memory(store);
@@ -60,7 +60,7 @@ pbd_status pbd_about_check(const pbd_store *store, pbd_about_fault tell, void *c
     bool row;
     PBD_TRY(pbd_store_row(store, "SELECT 1 FROM sqlite_schema WHERE name = 'about'", NULL, 0, "checking summaries",
                           &row, &stmt));
-    if (!row) return pbd_ok(); /* of version 1 */
+    if (!row) return pbd_ok(); /* a store of version 1 */
     about_check c = {tell, context};
     return pbd_store_each(store,
                           "SELECT 'case', c.name, c.summary, c.source, a.hash FROM \"case\" AS c"

@@ -1,4 +1,4 @@
-/* `db check`: is the file sound, is its layout ours, and does every run still say what was stored? */
+/* `db check`: checks the file's integrity, its layout, and that no run was changed after it was stored. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static pbd_status check_definition(checking *c, sqlite3_stmt *query, const char 
     sqlite3_reset(query);
     if (sqlite3_bind_text(query, 1, name, -1, SQLITE_TRANSIENT) != SQLITE_OK) return pbd_store_no_memory(c->store);
     PBD_TRY(pbd_store_step(c->store, query, &row, "checking its layout"));
-    if (!row && strcmp(name, "about") == 0) return pbd_ok(); /* of version 1 */
+    if (!row && strcmp(name, "about") == 0) return pbd_ok(); /* a store of version 1 */
     if (!row)
         tell(c, "layout", name, "is missing");
     else if (strcmp(pbd_column_text(query, 0), sql) != 0)
@@ -50,8 +50,8 @@ static pbd_status check_definition(checking *c, sqlite3_stmt *query, const char 
     return pbd_ok();
 }
 
-/* The schema as it should be, of a new store in memory. It is kept: making it takes as long as checking a small store.
- * NULL: no memory. */
+/* A new store in memory, with the schema as it should be. It is kept, since making it takes as long as checking a small
+ * store. NULL: no memory. */
 static sqlite3 *fresh_layout(void) {
     static sqlite3 *fresh;
     if (fresh != NULL) return fresh;
@@ -63,7 +63,7 @@ static sqlite3 *fresh_layout(void) {
     return fresh;
 }
 
-/* Without a trigger, runs could be changed. */
+/* Compares the schema, also its triggers, without which runs could be changed. */
 static pbd_status check_layout(checking *c) {
     sqlite3 *fresh = fresh_layout();
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL, *query PBD_CLEANUP(pbd_statement_release) = NULL;
@@ -105,7 +105,7 @@ static pbd_status tell_places(void *context, sqlite3_stmt *row) {
     return pbd_ok();
 }
 
-/* Hashes cover the order of rows, but not the numbers that it comes from. */
+/* Hashes cover the order of rows, but not the position numbers that define it. */
 static pbd_status check_places(checking *c) {
     static const char *const children[][2] = {{"env_sample", "run_id"}, {"metric", "run_id"},
                                               {"series", "run_id"},     {"phase", "run_id"},

@@ -1,10 +1,10 @@
-/* Comparisons into the store. */
+/* Stores comparisons. */
 #include <math.h>
 #include <string.h>
 
 #include "harness/store/rows.h"
 
-/* Of a pair's runs. */
+/* Ids of the cells, builds and machine of a pair's runs. */
 typedef struct arms {
     char cell[2][33], build[2][33], env[33];
 } arms;

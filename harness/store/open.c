@@ -23,15 +23,15 @@
 enum {
     BUSY_TIMEOUT_MS = 30000,
     HEADER_BYTES = 100,
-    CHECKED_BYTES = 256 << 10 /* smaller stores are checked at each opening, which takes 1 ms; `db check`: any */
+    CHECKED_BYTES = 256 << 10 /* smaller stores are checked when opened, which takes 1 ms; others by `db check` */
 };
 
 /* ---- Before SQLite sees the file --------------------------------------------------------------------------------- */
 
 typedef struct first_look {
-    bool exists;     /* with something in it */
-    bool wal_in_use; /* there is a -wal file with something in it */
-    bool immutable;  /* read as a file that does not change */
+    bool exists;     /* and is not empty */
+    bool wal_in_use; /* there is a -wal file that is not empty */
+    bool immutable;  /* to be opened as a file that does not change */
     off_t bytes;
 } first_look;
 
@@ -50,8 +50,8 @@ static bool has_content(const char *path, const char *suffix) {
     return stat(name, &info) == 0 && info.st_size > 0;
 }
 
-/* A reader that may not write would still leave SQLite's journal files beside the store, and those would shut out its
- * owner. Without a journal there is no writer: then the file is read alone, as it is. */
+/* A reader without permission to write could still leave SQLite's journal files beside the store, and those would shut
+ * out its owner. If there is no journal there is no writer either, and the file can be opened as immutable. */
 static bool is_to_be_left_alone(const char *path, const char *folder) {
     static const char *const journals[] = {"-wal", "-shm", "-journal"};
     for (size_t i = 0; i < sizeof journals / sizeof *journals; i++) {
@@ -62,7 +62,7 @@ static bool is_to_be_left_alone(const char *path, const char *folder) {
     return euidaccess(path, W_OK) != 0 || euidaccess(folder, W_OK) != 0;
 }
 
-/* euidaccess also detects read-only file systems and immutable files, which hold for root too. */
+/* euidaccess also detects read-only file systems and immutable files, which bind root too. */
 static pbd_status check_writable(const char *path, bool exists, const char *folder) {
     if (exists && euidaccess(path, W_OK) != 0)
         return pbd_error(PBD_BAD_INPUT,
@@ -77,7 +77,7 @@ static pbd_status check_writable(const char *path, bool exists, const char *fold
     return pbd_ok();
 }
 
-/* A store that is yet to be made: needs its folder, which is made when missing. */
+/* For a store that does not exist yet. Makes its folder if missing. */
 static pbd_status check_missing(const char *path, pbd_store_mode mode, const char *folder) {
     if (mode == PBD_STORE_READ)
         return pbd_error(PBD_BAD_INPUT, "there is no store '%s': run something first, or choose another file with --db",
@@ -94,9 +94,9 @@ static unsigned long number_at(const unsigned char *header, size_t offset, size_
     return value;
 }
 
-/* The file should be as long as its header says, unless a journal holds the rest. The length is read last: another
- * process may be writing the store's first pages, and when its journal is gone, they are all there. Offsets: SQLite's
- * file format, section 1.3. */
+/* Whether the file is shorter than its header says; with a journal it may be. The length is read last: another process
+ * may be writing the store's first pages, which are complete once its journal is gone. Offsets: SQLite's file format,
+ * section 1.3. */
 static bool is_cut_short(const char *path, const unsigned char *header, off_t *bytes) {
     const unsigned long page_code = number_at(header, 16, 2);
     const unsigned long page = page_code == 1 ? 65536 : page_code;
@@ -175,13 +175,14 @@ static pbd_status write_schema(const pbd_store *store) {
     return application == 0 ? pbd_store_exec(store, pbd_schema_sql, "creating it") : pbd_ok();
 }
 
-/* Writes the schema into an empty file. Of two processes that do so at once, the second finds it done. */
+/* Writes the schema into an empty file. If two processes do so at once, the second finds it already written. */
 static pbd_status create_schema(pbd_store *store) {
     PBD_TRY(pbd_store_start(store, "creating it"));
     return pbd_store_end(store, write_schema(store), "creating it");
 }
 
-/* WAL keeps its index in memory that only processes of one machine share. */
+/* Whether the file is on a network file system. WAL keeps its index in memory shared by processes of one machine only.
+ */
 static bool is_on_network(const char *path) {
     static const unsigned long network[] = {
         0x6969,     /* NFS */
@@ -206,7 +207,8 @@ static bool is_on_network(const char *path) {
     return false;
 }
 
-/* Changing the mode needs the file alone for a moment. When others hold it all the time, theirs is good too. */
+/* Changing the mode needs exclusive access for a moment. If other processes never release the file, their mode stays.
+ */
 static pbd_status choose_journal(const pbd_store *store) {
     const char *sql = is_on_network(store->path) ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL";
     for (int attempt = 0; attempt < 50; attempt++) {
@@ -223,7 +225,7 @@ static pbd_status quick_check(const pbd_store *store) {
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool row;
     PBD_TRY(pbd_store_row(store, "PRAGMA quick_check(1)", NULL, 0, "looking through it", &row, &stmt));
-    const char *says = row ? pbd_column_text(stmt, 0) : "ok", *second = strchr(says, '\n'); /* a heading, the fault */
+    const char *says = row ? pbd_column_text(stmt, 0) : "ok", *second = strchr(says, '\n'); /* a heading, a fault */
     if (strcmp(says, "ok") == 0) return pbd_ok();
     return pbd_store_corrupt(store, second ? second + 1 : says);
 }
@@ -235,9 +237,9 @@ static pbd_status refuse_write_protection(const pbd_store *store) {
     return pbd_ok();
 }
 
-/* Version 1 to 2: table `about`, and the state `unphysical`. A CHECK is changed as section 8 of
- * https://www.sqlite.org/lang_altertable.html describes: rows do not hold it. Where another process has done it
- * meanwhile, it changes nothing. */
+/* Migrates version 1 to 2: adds table `about` and the state `unphysical`. A CHECK is not stored in rows, so that it can
+ * be changed as in section 8 of https://www.sqlite.org/lang_altertable.html. Changes nothing if another process has
+ * migrated the store meanwhile. */
 static pbd_status write_version_2(pbd_store *store) {
     long long version;
     char sql[480];
@@ -289,7 +291,7 @@ static pbd_status prepare_connection(pbd_store *store, const first_look *look) {
                           "opening it");
 }
 
-/* SQLite's name for the file: ":memory:" and "file:..." are names like others here. */
+/* The name for SQLite, by which paths such as ":memory:" and "file:..." are ordinary files. The caller frees. */
 static char *sqlite_name(const char *path, bool immutable) {
     char *name = NULL;
     size_t bytes = 0;
@@ -322,7 +324,7 @@ static pbd_status connect_store(pbd_store *store, const first_look *look) {
     return prepare_connection(store, look);
 }
 
-/* Closing a refused store must not write its journal back into it. */
+/* untouched: does not write a journal back into the store, since it was refused. */
 static void disconnect(pbd_store *store, bool untouched) {
     if (store->db != NULL && untouched) sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     pbd_store_forget(store->kept);

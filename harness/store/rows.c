@@ -1,7 +1,6 @@
-/* Records: the columns of every table that belongs to a run or a comparison, and reading, writing and hashing rows by
- * them.
+/* Records: the columns of every table that belongs to a run or a comparison, and reading, writing and hashing of rows.
  *
- * Adding a column is one word here, one line in schema.sql and one place that fills it in.
+ * To add a column: one word here, one line in schema.sql and one place that fills it in.
  */
 #include "harness/store/rows.h"
 
@@ -24,19 +23,19 @@ typedef struct column {
 
 enum { MOST_COLUMNS = 26 };
 
-/* How a table hangs on its run: by an id in the run's row, by an id in the cell's, or with run_id itself. The last two
- * belong to comparisons: their head, and what hangs on it. */
+/* How a table is linked to its run: by an id in the run's row, by an id in the cell's row, or by its own run_id. The
+ * last two belong to comparisons: the comparison, and its children. */
 typedef enum place { BY_RUN_ROW, BY_CELL_ROW, CHILD, COMPARISON, COMPARISON_CHILD } place;
 
 typedef struct table {
     const char *name;
     place place;
-    const char *link; /* the column of the run's or cell's row that holds this table's key; of children
-                       * the column of their own with their owner's */
-    const column columns[MOST_COLUMNS]; /* ends with a NULL name; the first is the key, but in children */
+    const char *link; /* the column of the run's or cell's row that holds this table's key; in children
+                       * their own column with the owner's key */
+    const column columns[MOST_COLUMNS]; /* ends with a NULL name; the first is the key, except in children */
 } table;
 
-/* In the order in which foreign keys ask them to be written. Children's link and position are left out. */
+/* In the order in which foreign keys require them to be written. Children's link and position are left out. */
 /* clang-format off */
 static const table tables[] = {
     {"build", BY_RUN_ROW, "build_id",
@@ -193,7 +192,7 @@ static void feed_number(XXH3_state_t *hash, const char *format, ...) {
     feed(hash, text, (size_t)length);
 }
 
-/* The canonical text of a value: strings carry their length, so that no two contents read alike. */
+/* Feeds the canonical text of a value. Strings carry their length, so that different contents have different texts. */
 static void feed_value(XXH3_state_t *hash, column_kind kind, const json_t *value) {
     if (json_is_null(value)) {
         feed(hash, "null\n", 5);
@@ -260,7 +259,7 @@ json_t *pbd_row_identified(const char *name, json_t *row) {
     return NULL;
 }
 
-/* A run's children of one table; the rows' number goes first, so that moving a row between tables shows. */
+/* Feeds a run's children of one table, their number first, so that moving a row between tables changes the hash. */
 static pbd_status feed_children(XXH3_state_t *hash, const table *t, const json_t *rows) {
     if (!json_is_array(rows)) return pbd_error(PBD_BAD_INPUT, "'%s' is missing or not an array", t->name);
     feed(hash, t->name, strlen(t->name));
@@ -305,13 +304,13 @@ pbd_status pbd_comparison_hash(const json_t *record, char comparison_id[33]) {
     return hash_record(record, feed_comparison, comparison_id);
 }
 
-/* Column `name` of the record's row of `table`, "" when it is not there. */
+/* Column `name` of the record's row of a table; "" if it is missing. */
 static const char *text_of(const json_t *record, const char *table_name, const char *name) {
     const char *text = json_string_value(json_object_get(json_object_get(record, table_name), name));
     return text != NULL ? text : "";
 }
 
-/* A row whose key is the hash of the rest. */
+/* Checks a row whose key is the hash of its other columns. */
 static pbd_status verify_row(const json_t *record, const char *table_name) {
     const table *t = find_table(table_name);
     char hash[33];
@@ -339,7 +338,7 @@ pbd_status pbd_record_verify(const json_t *record, const json_t *verified) {
         const json_t *row = json_object_get(record, hashed[i]);
         if (row == NULL || row != json_object_get(verified, hashed[i])) PBD_TRY(verify_row(record, hashed[i]));
     }
-    /* The run names its rows; a file could hold others beside it. */
+    /* A file could hold other rows than those that the run refers to. */
     for (size_t i = 0; i < TABLES; i++) {
         const table *t = &tables[i];
         if (t->place == CHILD || !is_of_run(t)) continue;
@@ -355,7 +354,7 @@ pbd_status pbd_record_verify(const json_t *record, const json_t *verified) {
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* The columns' names, quoted, with a comma between. */
+/* Writes the columns' names, quoted, separated by commas. */
 static void write_columns(FILE *out, const table *t) {
     for (const column *c = t->columns; c->name != NULL; c++)
         fprintf(out, "%s\"%s\"", c == t->columns ? "" : ",", c->name);
@@ -373,7 +372,7 @@ static pbd_status compile_select(const pbd_store *store, const table *t, sqlite3
     return pbd_store_prepare(store, sql, NULL, 0, out);
 }
 
-/* A kept statement; to be reset after use. */
+/* *out is a cached statement; the caller resets it after use. */
 static pbd_status prepare_select(const pbd_store *store, const table *t, const char *key, sqlite3_stmt **out) {
     sqlite3_stmt **kept = &store->kept->select[t - tables];
     if (*kept == NULL) PBD_TRY(compile_select(store, t, kept));
@@ -395,7 +394,7 @@ static json_t *read_row(sqlite3_stmt *stmt, const table *t) {
 
 static void reset_statement(sqlite3_stmt **kept) { sqlite3_reset(*kept); }
 
-/* All rows of table `t` with this key, appended to an array. */
+/* Appends all rows of table `t` with this key to an array. */
 static pbd_status read_rows(const pbd_store *store, const table *t, const char *key, json_t *rows) {
     sqlite3_stmt *stmt PBD_CLEANUP(reset_statement) = NULL;
     bool row;
@@ -409,7 +408,7 @@ static pbd_status read_rows(const pbd_store *store, const table *t, const char *
     }
 }
 
-/* The row of this key, where it was the last one read of its table. */
+/* The row with this key, if it was the last one read from its table; else NULL. */
 static json_t *row_at_hand(const pbd_store *store, const table *t, const char *key) {
     json_t *row = store->kept->read[t - tables];
     const char *its_key = json_string_value(json_object_get(row, t->columns[0].name));
@@ -476,7 +475,7 @@ pbd_status pbd_comparison_load(const pbd_store *store, const char *comparison_id
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-/* The triggers pass over what is there already, so a plain INSERT is right for all but case and method, whose
+/* The triggers ignore a row that is already stored, so a plain INSERT is enough, except for case and method, whose
  * summaries may change from version to version: there the row that came first stays. */
 static pbd_status compile_insert(const pbd_store *store, const table *t, sqlite3_stmt **out) {
     char sql[1024];
@@ -492,7 +491,7 @@ static pbd_status compile_insert(const pbd_store *store, const table *t, sqlite3
     return pbd_store_prepare(store, sql, NULL, 0, out);
 }
 
-/* A kept statement, too. */
+/* *out is a cached statement. */
 static pbd_status prepare_insert(const pbd_store *store, const table *t, sqlite3_stmt **out) {
     sqlite3_stmt **kept = &store->kept->insert[t - tables];
     if (*kept == NULL) PBD_TRY(compile_insert(store, t, kept));
@@ -518,7 +517,7 @@ void pbd_store_forget(pbd_kept *kept) {
     free(kept);
 }
 
-/* Binds and inserts one row; children get their place and their owner's id behind their own columns. */
+/* Binds and inserts one row; children get their position and their owner's id after their own columns. */
 static pbd_status insert_row(const pbd_store *store, sqlite3_stmt *stmt, const table *t, const json_t *row,
                              size_t position, const char *owner_id) {
     int at = 1;
@@ -559,8 +558,8 @@ pbd_status pbd_record_insert(const pbd_store *store, const json_t *record, bool 
         const table *t = &tables[i];
         if (!is_of_run(t)) continue;
         json_t *entry = json_object_get(record, t->name);
-        if (entry == json_object_get(store->origin, t->name) && entry != NULL) continue; /* there since it was noted */
-        if (entry == store->kept->written[i] && entry != NULL) continue;                 /* the run before brought it */
+        if (entry == json_object_get(store->origin, t->name) && entry != NULL) continue; /* stored by pbd_store_begin */
+        if (entry == store->kept->written[i] && entry != NULL) continue;                 /* an earlier run stored it */
         const int before = sqlite3_total_changes(store->db);
         PBD_TRY(t->place == CHILD ? insert_children(store, t, entry, run_id) : pbd_row_insert(store, t->name, entry));
         if (strcmp(t->name, "run") == 0) *added = sqlite3_total_changes(store->db) != before;

@@ -1,4 +1,4 @@
-/* Runs in and out of the store, and the verdicts that rest on them. */
+/* Storing and reading runs, and storing the verdicts that are based on them. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 /* ---- This process ------------------------------------------------------------------------------------------------ */
 
-/* JSON is UTF-8 and file names need not be: bytes that do not belong are replaced by '?'. The caller frees. */
+/* JSON is UTF-8 and file names need not be: invalid bytes are replaced by '?'. The caller frees. */
 static char *clean_text(const char *text) {
     char *copy = strdup(text != NULL ? text : "");
     for (char *c = copy; c != NULL && *c != '\0';) {
@@ -38,7 +38,7 @@ json_t *pbd_text_json(const char *text) {
     return json_string(copy);
 }
 
-/* The command line without the program's folder, which says nothing and differs from machine to machine. */
+/* The command line without the program's folder, which differs from machine to machine. */
 static json_t *argv_json(int argc, char *const *argv) {
     json_auto_t *list = json_array();
     for (int i = 0; i < argc; i++) {
@@ -62,7 +62,7 @@ static const pbd_plugin *plugin_of(const char *method) {
     return entry != NULL ? entry->plugin : NULL;
 }
 
-/* The hash of what made a run: of this program's sources, and of the plug-in's file where the method is from one. */
+/* The hash of the code that made a run: this program's sources, and the plug-in's file if the method is from one. */
 static void source_of(const char *method, char source[33]) {
     const pbd_plugin *plugin = plugin_of(method);
     snprintf(source, 33, "%s", pbd_this_build()->source);
@@ -138,8 +138,8 @@ static pbd_status bind_numbers(const pbd_store *store, sqlite3_stmt *stmt, uint6
     return pbd_store_fault(store, "looking for a run");
 }
 
-/* The newest run of a cell by this build's sources on this machine, of those that `which`, a condition in SQL, lets
- * through; its ?6 is `limit`. */
+/* The newest run of a cell by this build's sources on this machine that satisfies `which`, a condition in SQL; its ?6
+ * is `limit`. */
 static pbd_status find_run(pbd_store *store, const char *method, const char *cell_id, uint64_t seed, int repeat,
                            const char *which, double limit, bool *found, char run_id[33]) {
     *found = false;
@@ -186,7 +186,7 @@ pbd_status pbd_store_find_stopped(pbd_store *store, const char *method, const ch
                     limit, found, run_id);
 }
 
-/* Copies a prefix of an id in lower case; false when it is none. */
+/* Copies a prefix of an id in lower case; false if it cannot be one. */
 static bool read_prefix(const char *prefix, char low[33]) {
     const size_t length = strlen(prefix);
     if (length < 4 || length > 32 || strspn(prefix, "0123456789abcdefABCDEF") != length) return false;
@@ -199,7 +199,7 @@ pbd_status pbd_store_resolve(const pbd_store *store, const char *prefix, char ru
     if (!read_prefix(prefix, low))
         return pbd_error(PBD_BAD_INPUT,
                          "'%s' is not a run id: give its id, or at least the first 4 of its 32 hex digits", prefix);
-    snprintf(high, sizeof high, "%sg", low); /* behind every id that begins with the prefix */
+    snprintf(high, sizeof high, "%sg", low); /* sorts after every id that begins with the prefix */
     const char *const text[] = {low, high};
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool one, two;
@@ -307,7 +307,7 @@ static json_t *run_json(const pbd_store *store, const json_t *build, const pbd_r
                      r->started_at, "state", pbd_text_json(r->state), "says", pbd_text_json(r->says));
 }
 
-/* An append that failed for want of memory leaves an array short: count them. */
+/* Whether all arrays have their full length: an append that failed for lack of memory leaves one short. */
 static bool is_complete(const json_t *record, const pbd_result *r, size_t samples) {
     return json_array_size(json_object_get(record, "metric")) == r->metrics &&
            json_array_size(json_object_get(record, "series")) == r->series_count &&
@@ -343,14 +343,14 @@ static pbd_status put_record(const pbd_store *store, const json_t *record) {
     return pbd_about_refresh(store, "method", json_object_get(record, "method"));
 }
 
-/* Within the transaction that stores: no other process can write between the query and the insertion. */
+/* Runs within a transaction, so that no other process can write between the query and the insertion. */
 static pbd_status put_if_new(pbd_store *store, const pbd_result *result, const json_t *record, bool *known,
                              char run_id[33]) {
     PBD_TRY(pbd_store_find(store, result->method_name, result->cell_id, result->seed, result->repeat, known, run_id));
     return *known ? pbd_ok() : put_record(store, record);
 }
 
-/* `known` NULL: stored in any case. */
+/* known NULL: stores the run in any case. */
 static pbd_status put(pbd_store *store, pbd_result *result, const pbd_machine_sample *before,
                       const pbd_machine_sample *after, bool *known) {
     PBD_TRY(pbd_store_begin(store, 0, NULL)); /* does nothing when the caller has done it */
@@ -379,7 +379,7 @@ pbd_status pbd_store_put_once(pbd_store *store, pbd_result *result, const pbd_ma
 
 /* ---- From a record to a result ----------------------------------------------------------------------------------- */
 
-/* "" where a damaged store has none. */
+/* A column's text; "" if a damaged store has none. */
 static const char *text_in(const json_t *row, const char *column) {
     const char *text = json_string_value(json_object_get(row, column));
     return text != NULL ? text : "";
@@ -396,7 +396,7 @@ static int take_int(const json_t *row, const char *column) {
     return (int)json_integer_value(json_object_get(row, column));
 }
 
-/* An array for the children of a table, one element at least, zeroed. */
+/* A zeroed array for the children of a table, with at least one element. */
 static void *take_array(const json_t *rows, size_t size, size_t *count, bool *fine) {
     *count = json_array_size(rows);
     void *array = calloc(*count + 1, size);

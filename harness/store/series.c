@@ -1,4 +1,4 @@
-/* Series as text: a JSON array that plain SQL reads with json_each, and that gives every double back exactly. */
+/* Series as text: a JSON array that plain SQL can read with json_each and that preserves every double exactly. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,14 +31,14 @@ char *pbd_series_text(const double *values, size_t count) {
     return text;
 }
 
-/* An upper bound of the number of values, which sizes the array. */
+/* The array's size: the number of values is at most one more than that of commas. */
 static size_t count_commas(const char *text) {
     size_t commas = 0;
     for (; *text != '\0'; text++) commas += *text == ',';
     return commas;
 }
 
-/* One value; NULL where there is none, else what follows it. strtod reads 9e999 as infinity. */
+/* Parses one value and returns the text after it; NULL: there is none. strtod reads 9e999 as infinity. */
 static const char *parse_value(const char *text, double *out) {
     if (strncmp(text, "null", 4) == 0) {
         *out = (double)NAN;
@@ -53,7 +53,7 @@ static const char *parse_value(const char *text, double *out) {
 bool pbd_series_parse(const char *text, double **values, size_t *count) {
     *values = NULL;
     *count = 0;
-    if (text == NULL || *text++ != '[') return false; /* NULL: of a damaged store */
+    if (text == NULL || *text++ != '[') return false; /* text is NULL in a damaged store */
     if (strcmp(text, "]") == 0) return true;
     double *array = malloc((count_commas(text) + 1) * sizeof *array);
     size_t n = 0;

@@ -109,7 +109,7 @@ pbd_status pbd_store_each(const pbd_store *store, const char *sql, const char *d
     return pbd_ok();
 }
 
-/* Damaged pages that refer to each other repeat rows, practically without an end: ids then no longer ascend. */
+/* Damaged pages that refer to each other can repeat rows practically for ever: ids then no longer ascend. */
 static pbd_status each_id(const pbd_store *store, const char *sql, pbd_row_visitor visit, void *context) {
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     char last[33] = ""; /* an id has 32 characters */

@@ -1,7 +1,7 @@
-/* Runs from store to store, and to and from text.
+/* Copies runs from store to store, and to and from text.
  *
- * An export is one record (rows.h) a line, keys sorted, numbers with 17 digits, series as arrays: the same runs give
- * the same bytes. Whatever comes in is hashed again before it is stored, so that an edited line is refused.
+ * An export has one record (rows.h) per line, keys sorted, numbers with 17 digits, series as arrays: the same runs give
+ * the same bytes. Every record is hashed again before it is stored, so that an edited line is refused.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -99,13 +99,13 @@ pbd_status pbd_store_export_runs(pbd_store *store, const char *const *run_ids, s
 
 typedef struct merging {
     pbd_store *into;
-    const pbd_store *store; /* that is merged; NULL: an export */
+    const pbd_store *store; /* the store to be merged; NULL: an export is */
     const char *from;
-    json_t *verified; /* the run before; owned */
+    json_t *verified; /* the previous run; owned */
     size_t added, known;
 } merging;
 
-/* Checks a record and stores it in the transaction under way. Comparisons are not counted. */
+/* Checks a record and stores it in the current transaction. Comparisons are not counted. */
 static pbd_status take_record(merging *m, json_t *record) {
     bool added;
     if (json_object_get(record, "comparison") != NULL) {
@@ -171,7 +171,7 @@ static pbd_status merge_lines(merging *m, FILE *file) {
     return ferror(file) ? pbd_error(PBD_BAD_INPUT, "'%s' cannot be read: %s", m->from, strerror(errno)) : pbd_ok();
 }
 
-/* An export begins with a brace, or is empty; anything else is taken for a store, which says what is wrong with it. */
+/* An export begins with a brace, or is empty; anything else is opened as a store, with its errors. */
 static bool is_export(FILE *file) {
     const int first = fgetc(file);
     ungetc(first, file);
