@@ -1,8 +1,8 @@
-/* A cube of particles, without stiffness to speak of, flies apart, shears or turns as its velocities tell it: its F is
- * known at any time, and with it what a method makes of gradients, shifts and velocities that do not agree.
+/* A cube of particles with negligible stiffness is stretched, sheared or rotated by its initial velocities: F is known
+ * at any time, which shows how a method handles gradients, shifts and velocities that are inconsistent.
  *
- * With v = A X at the start and no force, F = I + t A. `noise` adds velocities at random, of which F by places is the
- * judge (kernel_checks.h); that file's other numbers are of the start. */
+ * With v = A X at the start and no force, F = I + t A. `noise` adds random velocities, for which F from positions is
+ * the reference (kernel_checks.h); the other numbers of that file are those of the start. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "harness/exec/arena.h"
 
 static const char *const motions[] = {"shear", "stretch", "turn", NULL};
-/* In units of `rate`, row by row. */
+/* A in units of `rate`, row by row. */
 static const double pattern[][9] = {
     {0, 0, 1, 0, 0, 0, 0, 0, 0}, {1, 0, 0, 0, -0.5, 0, 0, 0, -0.5}, {0, -1, 0, 1, 0, 0, 0, 0, 0}};
 
@@ -72,7 +72,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* Root of the mean square over the particles of |a - b|; of I where there is no b. */
+/* Root mean square over the particles of |a - b|; b NULL: I. */
 static double distance_of(const double *a, const double *b, size_t particles) {
     double off = 0;
     for (size_t k = 0; k < 9 * particles; k++) off += pow(a[k] - (b ? b[k] : k % 9 % 4 == 0), 2);
@@ -83,8 +83,8 @@ static void tell(pbd_recorder *recorder, const char *name, double value) {
     if (isfinite(value)) pbd_metric(recorder, name, "1", PBD_ERROR, value);
 }
 
-/* F of the method against the exact one, over what that is from I, and against that of the places it put its particles
- * to: a strain. */
+/* Distance of the method's F from the exact one, over the distance of that from I; and from F by the positions of the
+ * method's own particles, which is a strain. */
 static pbd_status record_gradients(const pbd_setup *setup, const pbd_method *method, const void *state,
                                    pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;

@@ -1,5 +1,5 @@
-/* Two blocks of sand fly at each other and fall to the floor: how near they come before they feel each other, and how
- * evenly their particles lie before and after. */
+/* Two blocks of sand fly at each other and fall to the floor: at what distance contact begins, and how evenly their
+ * particles are distributed before and after. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,9 +27,9 @@ typedef struct blocks_detail {
     sampling particles;
     granular_watch watch;
     double speed;              /* m/s */
-    double felt_at, felt_time; /* m, s: the least distance of the two when contact was felt; NaN before */
-    double momentum;           /* of both along x at the start over one block's mass, m/s: NaN until looked */
-    double drift;              /* m/s: how far that has moved */
+    double felt_at, felt_time; /* m, s: distance of the blocks and time at first contact; NaN before */
+    double momentum;           /* m/s: total along x at the start over one block's mass; NaN until observed */
+    double drift;              /* m/s: largest change of that */
 } blocks_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     const double apart = 0.5 * (size + pbd_real(values, "gap") * detail->particles.spacing);
     const placement place[2] = {placement_at(-apart, -0.5 * aside, drop), placement_at(apart, 0.5 * aside, drop)};
     PBD_TRY(particle_scene_make(&detail->particles, 2, place, scene));
-    /* Ten looks while they come a spacing nearer, but not more than 500 in all. */
+    /* Ten observations while they approach by one spacing, but at most 500 in all. */
     setup->observe_every =
         fmin(scene->duration / GRANULAR_LOOKS, 0.1 * scene->particles.spacing / fmax(2 * detail->speed, 1e-300));
     setup->observe_every = fmax(setup->observe_every, scene->duration / 500);
@@ -74,7 +74,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* The least distance between particles of the two, m, by their extents along x: they face each other as they fly. */
+/* The least distance of the two blocks, m, by their extents along x: they face each other as they fly. */
 static double gap_between(const pbd_scene *scene, const double *x) {
     double left = -INFINITY, right = INFINITY;
     for (size_t i = 0; i < scene->particles.count; i++) {

@@ -1,5 +1,5 @@
-/* A bar thrown at a floor: it bounces. How deep it goes, how much of its speed and energy it keeps, and from which
- * speed on it does not come back to its shape. */
+/* A bar is thrown at a floor and bounces: how far it penetrates, how much of its speed and energy it keeps, and above
+ * which speed it does not recover its shape. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,17 +20,17 @@ static const pbd_param params[] = {
     {"duration", "s", PBD_REAL, "0.2", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 
-/* The body is lost when, at the end, its points are a third as far from where they belong as they are from its centre;
- * or a hundredth of its elements is still inside out. */
+/* The body counts as collapsed at the end if its shape error (distance of points from the rest shape over that from the
+ * centre) is above the first, or the fraction of inverted elements above the second. */
 static const double LOST = 0.3, FOLDED = 0.01;
 
 enum { LOOKS = 2 * BODY_LOOKS };
 
-/* What is seen of the body at one time. */
+/* Observations of the body at one time. */
 typedef struct seen {
     double lowest;      /* m: of its lowest particle; the floor is at 0 */
     double motion;      /* J: kinetic */
-    double energy;      /* J: of motion, elastic, and of height; NaN where the law has no value */
+    double energy;      /* J: kinetic, elastic and potential; NaN where the law is undefined */
     double velocity[3]; /* of its centre, m/s */
     double fastest;     /* m/s */
     double shape_error;
@@ -40,16 +40,16 @@ typedef struct bounce_detail {
     double height; /* m, at the start */
     seen first;
     double deepest;        /* m below the floor */
-    double down, up;       /* m/s: the centre's largest speeds, up after it touched */
-    double fastest;        /* m/s, after it touched */
+    double down, up;       /* m/s: the centre's largest speeds, down before contact, up after it */
+    double fastest;        /* m/s, after first contact */
     double highest_energy; /* J */
     double worst_shape;
-    double touched, left; /* s: when it was first seen on the floor; when it was first seen off it again. <0: not */
+    double touched, left; /* s: first observation on the floor; first one off it again. <0: none */
 } bounce_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* Turns rows about the y axis, then about x: a corner of a box that lies along its axes comes to point down. */
+/* Rotates about the y axis, then about x: a corner of an axis-aligned box then points down. */
 static void turn_onto_corner(double x[3]) {
     const double c = M_SQRT1_2, s = M_SQRT1_2, tilt_c = sqrt(2.0 / 3), tilt_s = sqrt(1.0 / 3);
     const double about_y[3] = {c * x[0] + s * x[2], x[1], -s * x[0] + c * x[2]};
@@ -125,7 +125,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* PBD_NOT_SUPPORTED when the method tells no velocities. */
+/* PBD_NOT_SUPPORTED if the method provides no velocities. */
 static pbd_status look(const pbd_scene *scene, const pbd_method *method, const void *state, seen *out) {
     double *x, *v;
     PBD_TRY(body_motion(scene, method, state, &x, &v));
@@ -135,7 +135,7 @@ static pbd_status look(const pbd_scene *scene, const pbd_method *method, const v
     return pbd_ok();
 }
 
-/* Keeps the larger; NaN counts as that. */
+/* Keeps the larger value; NaN counts as larger. */
 static void keep(double *most, double x) {
     if (!(x <= *most)) *most = x;
 }
@@ -175,7 +175,7 @@ static double wave_time(const pbd_scene *scene, double height) {
 
 static void record_bounce(const pbd_scene *scene, const bounce_detail *detail, pbd_recorder *recorder) {
     pbd_metric(recorder, "largest_speed", "m/s", PBD_STATE, detail->fastest);
-    if (detail->left < 0) return; /* never left the floor again: no rebound to speak of */
+    if (detail->left < 0) return; /* it never left the floor again: no rebound */
     const double lasted = detail->left - detail->touched;
     if (detail->down > 0) pbd_metric(recorder, "restitution", "1", PBD_QUALITY, detail->up / detail->down);
     pbd_metric(recorder, "contact_time", "s", PBD_STATE, lasted);

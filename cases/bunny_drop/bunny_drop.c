@@ -1,4 +1,4 @@
-/* A soft bunny, or another body, falls or is thrown to the ground: with and without parts of it meeting each other. */
+/* A soft bunny, or another body, falls or is thrown to the ground, with or without self-contact. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -38,7 +38,7 @@ typedef struct cantilever_detail {
     double timoshenko;     /* m, of small deflections; 0 without gravity */
     fem_reference tip_fem; /* of reference.csv, m */
     bool same_mesh;
-    double sum, weight; /* of the tip in motion, m, by a window of Hann over the duration */
+    double sum, weight; /* for the mean deflection of the tip, m, by a Hann window over the duration */
     double period;      /* s, of the slender bar's first mode */
 } cantilever_detail;
 
@@ -104,8 +104,8 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     return fill(values, &size, setup);
 }
 
-/* The mean about which an undamped bar swings: the window (1 - cos(2 pi t/T))/2 leaves 1e-3 of a swing of six periods.
- */
+/* Adds to the mean about which an undamped bar swings: the window (1 - cos(2 pi t/T))/2 leaves 1e-3 of an oscillation
+ * of six periods. */
 static void add_to_mean(const pbd_setup *setup, double time, double sunk) {
     static const double PI = 3.14159265358979323846;
     cantilever_detail *detail = setup->detail;
@@ -130,9 +130,10 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     return pbd_ok();
 }
 
-/* Rest of the scene's own tetrahedra with its own masses and law: implicit Euler from rest with steps of ten periods of
- * the slowest mode, each to the minimiser of its function (step_function.h). A step takes the distance from rest to
- * less than 1/(1 + (20 pi)^2) of it; eight leave less than rounding. *sunk: of the tip, m. */
+/* Equilibrium of the scene's own tetrahedra with its own masses and law, by implicit Euler from the undeformed state:
+ * steps of ten periods of the slowest mode, each solved to the minimiser of its function (step_function.h). A step
+ * reduces the distance from equilibrium to less than 1/(1 + (20 pi)^2) of it; after eight it is below rounding. *sunk:
+ * deflection of the tip, m. */
 static pbd_status find_rest(const pbd_scene *scene, const cantilever_detail *detail, double *sunk) {
     enum { RESTS = 8 };
     pbd_arena a PBD_ARENA;
@@ -153,7 +154,7 @@ static pbd_status find_rest(const pbd_scene *scene, const cantilever_detail *det
     return pbd_ok();
 }
 
-/* Without an equilibrium of that mesh there is nothing to compare with: a warning. */
+/* If that mesh has no equilibrium there is nothing to compare with, which is a warning. */
 static pbd_status compare_with_same_mesh(const pbd_scene *scene, const cantilever_detail *detail, double sunk,
                                          pbd_recorder *recorder) {
     double answer = 0;

@@ -1,4 +1,4 @@
-/* A body squashed to a plane, a line or a point, or turned inside out, and let go: does it come back? */
+/* A body squashed to a plane, a line or a point, or turned inside out, and released: does it recover? */
 #include <math.h>
 #include <stdlib.h>
 

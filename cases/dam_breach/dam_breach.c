@@ -1,10 +1,10 @@
 /* A dam of sand holds water and is lower in the middle, where water runs over it (yu2024 Figure 7, Table 2 "Dam
  * Breach").
  *
- * Lengths go by the dam's height H: a crest 0.3 H wide, slopes of 1.2 to 1, a channel 1.2 H wide between smooth walls,
- * a reservoir of 1.5 H before its foot with water up to 0.9 H, and a notch in the crest, 0.5 H wide, down to 0.4 H.
- * With H = 0.267 m and a spacing of 1/384 m these are the paper's 4 million particles; its own shape is not given, nor
- * gravity, the water's density and viscosity, or friction on the ground. */
+ * Lengths are relative to the dam's height H: a crest 0.3 H wide, slopes of 1.2 to 1, a channel 1.2 H wide between
+ * smooth walls, a reservoir of 1.5 H before its foot with water up to 0.9 H, and a notch in the crest, 0.5 H wide, down
+ * to 0.4 H. With H = 0.267 m and a spacing of 1/384 m these are the paper's 4 million particles. The paper does not
+ * give the shape, gravity, the water's density and viscosity, or friction on the ground. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,21 +37,21 @@ static const double CREST = 0.3, SLOPE = 1.2, WIDTH = 1.2, RESERVOIR = 1.5, NOTC
 static const double WATER_RADIUS = 0.25; /* of contact with walls, in spacings */
 
 typedef struct breach_detail {
-    double *exchange; /* sand x 3, N s: at the last look */
+    double *exchange; /* sand x 3, N s: impulses up to the last observation */
     liquid_watch watch;
     double height, notch, level;                 /* m */
     double gap;                                  /* m: between sand and water at the start */
     size_t sand;                                 /* particles: they come first; the others are water */
-    double by_depth[BINS], sand_by_depth[BINS];  /* sums over the looks: impulses, N s; particles */
-    double compressed, most_compressed, deepest; /* of water, at the last look, at most; m in a wall, at most */
-    double water_across, sand_across;            /* shares beyond the dam's far foot, now */
-    double crest;                                /* of the dam's middle, now, in H: lowest along the crest */
+    double by_depth[BINS], sand_by_depth[BINS];  /* sums over the observations: impulses, N s; particles */
+    double compressed, most_compressed, deepest; /* compression of water: last, largest; largest depth in a wall, m */
+    double water_across, sand_across;            /* current shares beyond the dam's far foot */
+    double crest;                                /* current height of the sand in the middle of the crest, in H */
     int frame;
 } breach_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* Of the dam's near foot at x = 0. */
+/* x of the near edge of the crest, m; the dam's near foot is at x = 0. */
 static double crest_from(const breach_detail *d) { return SLOPE * d->height; }
 static double far_foot(const breach_detail *d) { return (2 * SLOPE + CREST) * d->height; }
 
@@ -61,7 +61,7 @@ static double dam_top(const breach_detail *d, double x, double y) {
     return fabs(y) < 0.5 * NOTCH * d->height ? fmin(top, d->notch) : top;
 }
 
-/* Signs are exact, sizes near enough to keep samples off the surface. */
+/* The sign is exact; the magnitude is accurate enough to keep samples off the surface. */
 static double to_sand(const solid *s, const double x[3]) {
     const breach_detail *d = s->of;
     const double flat = (x[2] - dam_top(d, x[0], x[1])) * SLOPE / hypot(1, SLOPE);
@@ -113,7 +113,7 @@ static pbd_status join(const sampling *sand, const sampling *water, pbd_scene *s
     return pbd_ok();
 }
 
-/* Water is on a lattice: at rest it has no pressure to begin with. */
+/* Water is on a lattice, so that it starts without pressure. */
 static pbd_status fill_bodies(const pbd_values *values, breach_detail *d, pbd_scene *scene) {
     sampling_plan plan = particle_plan(values);
     sampling sand PBD_CLEANUP(sampling_free) = {0}, water PBD_CLEANUP(sampling_free) = {0};
@@ -143,7 +143,7 @@ static pbd_status set_walls(const pbd_values *values, const breach_detail *d, pb
     return pbd_ok();
 }
 
-/* Walls mirror water (parts/fluid.h): its lattice has no pressure at rest where they are half a spacing off or more. */
+/* Walls mirror water (parts/fluid.h): its lattice has no pressure at rest if they are at least half a spacing away. */
 static pbd_status keep_water_at_rest(const breach_detail *d, pbd_scene *scene) {
     double *radius = scene->contact.radius;
     for (size_t i = d->sand; i < scene->particles.count; i++) radius[i] = 0.5 * scene->particles.spacing;
@@ -182,13 +182,13 @@ static pbd_status keep_exchange(void *detail, FILE *file, bool writes) {
 
 /* ---- How full space is ------------------------------------------------------------------------------------------- */
 
-/* Sums of volumes by Wendland's kernel, with images beyond the walls, over that of a lattice. */
+/* Kernel sums of volumes (Wendland), with mirror images beyond the walls, over the sum of a lattice. */
 typedef struct fullness {
     const pbd_scene *scene;
     const double *x;
     double support, per_lattice;
-    double *far;  /* WALLS by particle: distances from planes, m */
-    double *full; /* by particle */
+    double *far;  /* particles x WALLS: distances from planes, m */
+    double *full; /* particles */
 } fullness;
 
 static double weight_between(const fullness *f, size_t i, size_t j, double square) {
@@ -218,7 +218,7 @@ static double lattice_sum(double spacing, double support) {
     return sum;
 }
 
-/* Of the first `count` particles by themselves; to be freed. */
+/* Fills out (count) for the first `count` particles, without the others. */
 static pbd_status measure_fullness(const pbd_scene *scene, const double *x, size_t count, double *out) {
     pbd_arena a PBD_ARENA;
     const double support = 2.5 * scene->particles.spacing;
@@ -241,8 +241,8 @@ static pbd_status measure_fullness(const pbd_scene *scene, const double *x, size
 /* ---- Depth ------------------------------------------------------------------------------------------------------- */
 
 typedef struct depths {
-    bool *surface;  /* by particle of sand: it is there */
-    double *square; /* m^2: from the nearest particle of the surface */
+    bool *surface;  /* particles of sand: whether each is at the surface */
+    double *square; /* m^2: squared distance from the nearest particle of the surface */
 } depths;
 
 static const double SURFACE = 0.75;
@@ -253,8 +253,8 @@ static void note_surface(void *to, size_t i, size_t j, double square) {
     if (d->surface[i] && square < d->square[j]) d->square[j] = square;
 }
 
-/* How deep each of the first `count` particles, all sand, is in it; what is deeper than the last bin begins may come
- * out as infinity. To be freed. */
+/* Fills out (count) with the depth in the sand, m, of each of the first `count` particles, all of them sand. Depths
+ * beyond the start of the last bin may be infinity. */
 static pbd_status measure_depths(const pbd_scene *scene, const double *x, size_t count, double *out) {
     pbd_arena a PBD_ARENA;
     depths d = {.surface = pbd_new(&a, bool, count), .square = out};
@@ -262,7 +262,7 @@ static pbd_status measure_depths(const pbd_scene *scene, const double *x, size_t
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(measure_fullness(scene, x, count, full));
     for (size_t i = 0; i < count; i++) {
-        d.surface[i] = full[i] < SURFACE; /* of sand by itself */
+        d.surface[i] = full[i] < SURFACE; /* by sand alone */
         d.square[i] = d.surface[i] ? 0 : INFINITY;
     }
     PBD_TRY(near_pairs_visit_chosen(x, count, d.surface, (BINS - 1) * scene->particles.spacing, note_surface, &d));
@@ -270,7 +270,7 @@ static pbd_status measure_depths(const pbd_scene *scene, const double *x, size_t
     return pbd_ok();
 }
 
-/* What water has given to sand since the last look, by how deep in the sand it was given. */
+/* Adds the impulses from water to sand since the last observation, by depth in the sand. */
 static pbd_status look_at_exchange(breach_detail *d, const pbd_scene *scene, const pbd_method *method,
                                    const void *state, const double *x) {
     pbd_arena a PBD_ARENA;
@@ -324,7 +324,7 @@ static void look_at_dam(breach_detail *d, const pbd_scene *scene, const double *
     pbd_series(recorder, "crest", "value", "1", &d->crest, 1, 1);
 }
 
-/* Those within three quarters of a spacing of the middle plane, and from above all water and sand, thinned. */
+/* Particles within three quarters of a spacing of the middle plane, and a thinned view of all from above. */
 static void draw(breach_detail *d, const pbd_scene *scene, const double *x, double time, pbd_recorder *recorder) {
     char slice[32], plan[32];
     const size_t every = scene->particles.count / PICTURE + 1;

@@ -1,5 +1,5 @@
-/* A column of liquid is let go and runs out over the floor: its front over time, as Martin and Moyce (1952) measured it
- * for columns twice as high as wide (n^2 = 2), and the energy, which must not grow. reference.md says whose numbers.
+/* A column of liquid is released and runs out over the floor: its front over time, as Martin and Moyce (1952) measured
+ * it for columns twice as high as wide (n^2 = 2), and the energy, which must not grow. reference.md names the sources.
  *
  * Time is T = t sqrt(n^2 g/a) and the front Z = x/a, with a the column's width and n^2 its height over its width. */
 #include <math.h>
@@ -24,15 +24,15 @@ enum { MOST_ROWS = 64 };
 
 typedef struct dam_detail {
     liquid_watch watch;
-    double width, unit;                                 /* m; s: of T */
-    double front, T;                                    /* Z and T at the last look */
+    double width, unit;                                 /* m; unit of T, s */
+    double front, T;                                    /* Z and T at the last observation */
     size_t rows;                                        /* of the reference, for columns of this n^2 */
     double at[MOST_ROWS], z[MOST_ROWS], got[MOST_ROWS]; /* got: NaN where T was not reached */
 } dam_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* Readings of both of the experiment's columns: in T and Z they fall together. */
+/* Readings of both columns of the experiment: in terms of T and Z they coincide. */
 static pbd_status read_reference(dam_detail *detail) {
     pbd_csv table;
     PBD_TRY(pbd_csv_parse(pbd_dam_break_reference, "cases/dam_break/reference.csv", &table));
@@ -70,7 +70,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* Half a spacing beyond the farthest particle of the largest piece: drops in the air are no front. */
+/* Half a spacing beyond the farthest particle of the largest piece: drops in the air do not count. */
 static pbd_status find_front(const pbd_scene *scene, const double *x, double *out) {
     pieces all;
     *out = 0;
@@ -81,7 +81,7 @@ static pbd_status find_front(const pbd_scene *scene, const double *x, double *ou
     return pbd_ok();
 }
 
-/* Between two looks the front goes on evenly. */
+/* The front is interpolated linearly between two observations. */
 static void compare(dam_detail *detail, double T, double front) {
     for (size_t k = 0; k < detail->rows; k++) {
         if (!(detail->at[k] > detail->T && detail->at[k] <= T)) continue;

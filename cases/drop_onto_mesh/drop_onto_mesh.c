@@ -1,4 +1,4 @@
-/* Sand falls onto a thing of the user's own: a triangle mesh, closed or a sheet, that stands on the floor. */
+/* Sand falls onto a user's triangle mesh, closed or a sheet, that stands on the floor. */
 #include "cases/scenes/obstacle_drop.h"
 #include "harness/exec/arena.h"
 

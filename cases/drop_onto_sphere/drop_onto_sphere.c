@@ -1,5 +1,5 @@
-/* Sand falls onto a sphere, given by its formula or by triangles that come as close to it as one likes: the same
- * figures from both say what a mesh as a collider is worth. */
+/* Sand falls onto a sphere, given by its formula or by triangles that approximate it to any accuracy: comparing both
+ * shows how good a mesh is as a collider. */
 #include "cases/scenes/obstacle_drop.h"
 
 static const char *const kinds[] = {"analytic", "mesh", NULL};

@@ -1,7 +1,7 @@
 /* Clay in a round mould is pressed by a piston through the holes of its bottom: noodles.
  *
  * The mould is a cylinder about the z axis, its bottom a plate with round holes in rows whose middle is at z = 0; the
- * floor is `drop` below. The piston comes down from the clay's top at an even speed and stops `left` above the plate.
+ * floor is `drop` below. The piston comes down from the clay's top at constant speed and stops `left` above the plate.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@ static const pbd_param params[] = {
 typedef struct extrusion_detail {
     sampling particles;
     granular_watch watch;
-    double under;   /* m: the lower face of the plate is here, below 0 */
-    double pressed; /* share of the mass under the plate, now */
+    double under;   /* m: z of the plate's lower face, below 0 */
+    double pressed; /* current share of the mass below the plate */
 } extrusion_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ static pbd_status add_mould(const pbd_values *values, const extrusion_detail *de
         piston->velocity[2] = -speed;
         piston->end = fmax(filling - pbd_real(values, "left"), 1e-9 * filling) / speed;
     }
-    /* Its own ends are beyond floor and piston. */
+    /* The ends of the cylinder are beyond floor and piston. */
     pbd_collider *wall = &scene->colliders.item[scene->colliders.count++];
     *wall = standing(PBD_CYLINDER, radius, radius, 0.5 * (top[2] + drop) + 0.25 * filling, friction);
     wall->centre[2] = 0.5 * (top[2] - drop);
@@ -101,7 +101,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     return pbd_ok();
 }
 
-/* Those that hang together under the plate: noodles, and crumbs of fewer than a dozen particles. */
+/* Connected pieces below the plate: noodles, and crumbs of fewer than a dozen particles. */
 static pbd_status record_noodles(const extrusion_detail *detail, const pbd_scene *scene, const double *x,
                                  pbd_recorder *recorder) {
     pieces found;

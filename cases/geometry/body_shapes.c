@@ -1,5 +1,5 @@
-/* Bodies by name. The animals are drawn by hand, in metres, from the side (bunny and cow look along +x) or from the
- * front (the armadillo looks along -y), and then brought to one size. */
+/* Bodies by name. The animals are drawn by hand, in metres, from the side (bunny and cow face +x) or from the front
+ * (the armadillo faces -y), and then scaled to the same size. */
 #include <math.h>
 
 #include "cases/geometry/solid.h"
@@ -62,7 +62,7 @@ static void armadillo(shapes *s) {
     }
 }
 
-/* Legs and feelers thick enough for particles: a sweet, no animal. */
+/* Legs and feelers are thick enough to be sampled by particles: this is a piece of candy, not an animal. */
 static void ant(shapes *s) {
     static const double hip[3] = {0.18, 0.08, -0.03}, lean[3] = {0.13, 0, -0.17};
     s->blend = 0.03;
@@ -83,10 +83,10 @@ static void ant(shapes *s) {
     }
 }
 
-/* Onto the ground, over the origin, and to a largest edge of 1 m. */
+/* Scales the body to a largest edge of 1 m and places it on the ground, centred above the origin. */
 static void stand(shapes *s) {
     shapes sharp = *s;
-    sharp.blend = 0; /* its box is tight */
+    sharp.blend = 0; /* without blending the box is tight */
     const solid body = shapes_solid(&sharp);
     double largest = 0, by[3];
     for (int d = 0; d < 3; d++) largest = fmax(largest, body.high[d] - body.low[d]);

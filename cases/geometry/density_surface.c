@@ -18,7 +18,7 @@ void density_grid_free(density_grid *g) {
     *g = (density_grid){0};
 }
 
-/* Around all particles, with room for where density ends. */
+/* Lays the grid around all particles and the supports of their kernels. */
 static pbd_status lay_grid(const smoothed_matter *m, double cell, density_grid *g) {
     double nodes = 1;
     *g = (density_grid){.dimensions = m->dimensions, .cell = cell, .nodes = {1, 1, 1}};
@@ -31,7 +31,7 @@ static pbd_status lay_grid(const smoothed_matter *m, double cell, density_grid *
         }
         g->origin[d] = low;
         if (d == 2 && m->dimensions == 2) break;
-        /* On multiples of the cell, so that a body that does not move has one surface. */
+        /* On multiples of the cell, so that a body that does not move always has the same surface. */
         g->origin[d] = cell * (floor((low - 2 * m->h) / cell) - 1);
         const double wanted = ceil((high + 2 * m->h - g->origin[d]) / cell) + 2;
         nodes *= wanted;
@@ -45,7 +45,7 @@ static pbd_status lay_grid(const smoothed_matter *m, double cell, density_grid *
     return pbd_ok();
 }
 
-/* Adds one particle's share to the nodes within its reach. */
+/* Adds one particle's density to the nodes within its support. */
 static void smear(const smoothed_matter *m, size_t i, density_grid *g) {
     const double support = 2 * m->h, *x = m->x + 3 * i;
     const double sigma = m->mass[i] * sph_kernel_factor((sph_kernel)m->kernel, m->dimensions, support);
@@ -86,14 +86,14 @@ double density_unit(const smoothed_matter *matter, double mass) {
 
 /* ---- Making a surface -------------------------------------------------------------------------------------------- */
 
-/* Vertices lie on edges of the grid, which a node and a direction name: 1 to 7, whose bits say along which axes. */
+/* Vertices lie on grid edges, identified by a node and a direction from 1 to 7, whose bits select the axes. */
 enum { DIRECTIONS = 7 };
 
 typedef struct maker {
     const density_grid *g;
     double level;
     density_surface *s;
-    uint32_t *on_edge; /* nodes x DIRECTIONS: its vertex + 1, or 0 */
+    uint32_t *on_edge; /* nodes x DIRECTIONS: the vertex on the edge + 1; 0: none yet */
     size_t vertex_room, face_room;
 } maker;
 
@@ -147,8 +147,8 @@ static pbd_status add_face(maker *m, const uint32_t *corner) {
     return pbd_ok();
 }
 
-/* Around a square, counter-clockwise: matter is on the left of a segment from where the walk leaves it to where it
- * enters it again; to where it entered it last, when the corner is a piece of its own. */
+/* Traverses a square counter-clockwise. Matter is on the left of a segment from where the path leaves it to where the
+ * path next enters it; or to where it last entered, if the corner is a separate piece. */
 static pbd_status cut_square(maker *m, size_t node) {
     const size_t right = node + 1, up = node + m->g->nodes[0], corner[4] = {node, right, up + 1, up};
     uint32_t vertex[4];
@@ -177,7 +177,7 @@ static void cross_of(const double *a, const double *b, const double *c, double o
     for (int d = 0; d < 3; d++) out[d] = u[(d + 1) % 3] * v[(d + 2) % 3] - u[(d + 2) % 3] * v[(d + 1) % 3];
 }
 
-/* A triangle that turns counter-clockwise seen from where `outwards` points. */
+/* Adds a triangle, counter-clockwise as seen from the side that `outwards` points to. */
 static pbd_status add_triangle(maker *m, uint32_t a, uint32_t b, uint32_t c, const double outwards[3]) {
     const double *x = m->s->vertex;
     double normal[3], along = 0;
@@ -187,7 +187,8 @@ static pbd_status add_triangle(maker *m, uint32_t a, uint32_t b, uint32_t c, con
     return add_face(m, corner);
 }
 
-/* One corner apart from three: a triangle. Two from two: a quadrilateral, whose sides join edges with a common node. */
+/* One corner separated from three: a triangle. Two from two: a quadrilateral, whose sides join edges with a common
+ * node. */
 static pbd_status cut_tetrahedron(maker *m, const size_t node[4]) {
     size_t in[4], out[4];
     int ins = 0, outs = 0;
@@ -217,7 +218,7 @@ static pbd_status cut_tetrahedron(maker *m, const size_t node[4]) {
     return add_triangle(m, v[0], v[1], v[2], outwards);
 }
 
-/* Six tetrahedra, one for each order in which the axes are gone along from one end of a diagonal to the other. */
+/* Six tetrahedra, one for each order of the axes on a path along edges from one end of a diagonal to the other. */
 static pbd_status cut_cube(maker *m, size_t node) {
     static const int order[6][2] = {{1, 2}, {1, 4}, {2, 1}, {2, 4}, {4, 1}, {4, 2}};
     for (int k = 0; k < 6; k++) {

@@ -12,7 +12,7 @@
 typedef struct visiting {
     const near_places *at;
     double square;        /* of the reach */
-    const size_t *chosen; /* by place, and one more: how many before it are; NULL: all pairs are wanted */
+    const size_t *chosen; /* places + 1: number of chosen particles before each; NULL: all pairs are wanted */
     near_pair_visit *visit;
     void *to;
 } visiting;
@@ -33,8 +33,8 @@ static void visit_range(const visiting *v, size_t p, size_t begin, size_t end) {
     }
 }
 
-/* Of two cells the earlier looks into the later: the next of its own row, and three cells in each of four rows. Cells
- * are gone through in order, so the place where each row begins only ever moves on. */
+/* Each cell is paired with later neighbours only: the next one of its row, and three cells in each of four rows. Cells
+ * are visited in order, so the start of each row only moves forward. */
 static void visit_all(const visiting *v) {
     static const int32_t row[5][2] = {{0, 0}, {0, 1}, {1, -1}, {1, 0}, {1, 1}};
     const near_places *at = v->at;
@@ -78,7 +78,7 @@ pbd_status near_pairs_visit(const double *x, size_t particles, double reach, nea
 typedef struct collecting {
     near_pairs *list;
     size_t room;
-    bool full; /* memory was out */
+    bool full; /* memory ran out */
 } collecting;
 
 static bool make_room(collecting *c) {
@@ -117,9 +117,9 @@ void near_pairs_free(near_pairs *p) {
     *p = (near_pairs){0};
 }
 
-/* ---- Sets that hang together ------------------------------------------------------------------------------------- */
+/* ---- Connected components ---------------------------------------------------------------------------------------- */
 
-/* The way to the root is halved each time it is gone. */
+/* With path halving. */
 uint32_t near_pairs_root(uint32_t *parent, uint32_t p) {
     while (parent[p] != p) p = parent[p] = parent[parent[p]];
     return p;
@@ -130,7 +130,7 @@ void near_pairs_join(uint32_t *parent, size_t i, size_t j) {
     parent[a > b ? a : b] = a > b ? b : a;
 }
 
-/* A parent is only ever replaced by a lower one of its set, so that a lost update loses a short cut alone. */
+/* A parent is only ever replaced by a lower one of its set, so that a lost update loses only a shortcut. */
 uint32_t near_pairs_root_at_once(_Atomic uint32_t *parent, uint32_t p) {
     for (;;) {
         uint32_t next = atomic_load_explicit(&parent[p], memory_order_relaxed);
@@ -142,7 +142,7 @@ uint32_t near_pairs_root_at_once(_Atomic uint32_t *parent, uint32_t p) {
     }
 }
 
-/* A root alone gets a new parent, the lower root; where another thread was first, again from there. */
+/* Only a root gets a new parent, the lower root. If another thread was first, the join is retried from there. */
 void near_pairs_join_at_once(_Atomic uint32_t *parent, uint32_t i, uint32_t j) {
     for (;;) {
         const uint32_t a = near_pairs_root_at_once(parent, i), b = near_pairs_root_at_once(parent, j);
@@ -160,7 +160,7 @@ size_t near_pairs_pieces(const near_pairs *p, size_t particles, uint32_t *piece,
     for (size_t i = 0; i < particles; i++) piece[i] = (uint32_t)i;
     for (size_t k = 0; k < p->count; k++) near_pairs_join(piece, p->pair[2 * k], p->pair[2 * k + 1]);
     for (size_t i = 0; i < particles; i++) piece[i] = near_pairs_root(piece, (uint32_t)i);
-    /* Roots are the lowest of their set: those before i are numbered already. */
+    /* Roots are the lowest particles of their sets, so those before i are already numbered. */
     for (size_t i = 0; i < particles; i++) {
         const bool first = piece[i] == i;
         piece[i] = first ? (uint32_t)pieces++ : piece[piece[i]];

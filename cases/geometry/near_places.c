@@ -16,7 +16,7 @@
 
 enum {
     PIECE = 16384,  /* particles that a thread takes at a time */
-    SORT_PARTS = 16 /* of a sort: no result depends on it */
+    SORT_PARTS = 16 /* parts of a sort; no result depends on it */
 };
 
 static const near_cell NOWHERE = {INT32_MAX, INT32_MAX, INT32_MAX};
@@ -44,8 +44,8 @@ typedef struct placing {
     double reach;
     near_cell *cell;   /* by particle */
     extent *part;      /* by piece */
-    extent all;        /* of all */
-    uint32_t *key;     /* by particle: number of the cell in the box, of those nowhere one more than the last */
+    extent all;        /* of all particles */
+    uint32_t *key;     /* by particle: number of its cell in the box; without a cell, one more than the last */
     near_cell *sorted; /* by place */
     near_places *out;
 } placing;
@@ -66,7 +66,7 @@ static void find_cells(void *context, size_t begin, size_t end) {
 /* The number of cells along an axis of the box. */
 static double cells_along(int32_t low, int32_t high) { return (double)high - (double)low + 1; }
 
-/* Cells in the box, 0 where none is; they may be more than 32 bits can count. */
+/* Number of cells in the box, 0 if it is empty; may exceed 32 bits. */
 static double cells_in(const extent *e) {
     if (e->high.x < e->low.x) return 0;
     return cells_along(e->low.x, e->high.x) * cells_along(e->low.y, e->high.y) * cells_along(e->low.z, e->high.z);
@@ -134,7 +134,7 @@ static int by_cell(const void *a, const void *b) {
     return order != 0 ? order : (p->particle > q->particle) - (p->particle < q->particle);
 }
 
-/* Where a few are far from all others, so that cells cannot be numbered. */
+/* For boxes with too many cells to number in 32 bits, since a few particles are far from all others. */
 static pbd_status sort_by_comparison(const placing *p, size_t particles) {
     pbd_arena a PBD_ARENA;
     lone_place *at = pbd_new(&a, lone_place, particles);
@@ -209,7 +209,7 @@ typedef struct visiting {
     double square; /* of the reach */
     near_places_see *see;
     void *to;
-    atomic_bool full; /* memory was out */
+    atomic_bool full; /* memory ran out */
 } visiting;
 
 /* A list of neighbours with room for `room` of them. */
@@ -258,7 +258,7 @@ static void append(const visiting *v, const double own[3], size_t begin, size_t 
 #endif
 }
 
-/* Of the place among places: itself is no neighbour. */
+/* The neighbours of a place, from nine ranges of places; the place itself is in range 4 and left out. */
 static void list_others(const visiting *v, size_t place, const size_t begin[9], const size_t end[9], listing *l) {
     const double own[3] = {v->p->x[0][place], v->p->x[1][place], v->p->x[2][place]};
     l->count = 0;
@@ -278,7 +278,7 @@ static size_t first_not_before(const near_places *p, near_cell cell, size_t from
     return from;
 }
 
-/* The same by halving. */
+/* The same by bisection over all cells. */
 static size_t search(const near_places *p, near_cell cell) {
     size_t low = 0, high = p->cells;
     while (low < high) {
@@ -304,7 +304,7 @@ static size_t cell_of(const near_places *p, size_t place) {
     return low;
 }
 
-/* Nine rows of three cells. Cells are taken in order, so the cell where each row begins only ever moves on. */
+/* Nine rows of three cells. Cells are visited in order, so the start of each row only moves forward. */
 static bool visit_cells(const visiting *v, size_t first, size_t last, listing *l) {
     const near_places *p = v->p;
     size_t row[9], begin[9], end[9];

@@ -34,7 +34,7 @@ size_t points_corners(points_cell cell) { return cells[cell].corners; }
 
 /* ---- Header ------------------------------------------------------------------------------------------------------ */
 
-/* Types by their two names, and their numbers as they lie in a file of this machine's order of bytes, little-endian. */
+/* Types: two names and the C type of each. Binary values are in this machine's byte order, little-endian. */
 #define TYPES(T)                \
     T(char, int8, int8_t)       \
     T(uchar, uint8, uint8_t)    \
@@ -54,7 +54,7 @@ enum { WORD = 64, MOST_PROPERTIES = 64, MOST_ELEMENTS = 16 };
 
 typedef struct property {
     char name[WORD];
-    ply_type type, counted_by; /* counted_by: of a list; NO_TYPE: one number */
+    ply_type type, counted_by; /* counted_by: type of a list's length; NO_TYPE: no list */
 } property;
 
 typedef struct element {
@@ -69,7 +69,7 @@ typedef struct reader {
     bool ascii;
     size_t elements;
     element element[MOST_ELEMENTS];
-    const element *reads; /* number `row` of these */
+    const element *reads; /* current kind of element, at number `row` */
     size_t row;
 } reader;
 
@@ -84,7 +84,7 @@ static ply_type find_type(const char *name) {
     return (ply_type)t;
 }
 
-/* The next line of the header, without its end. */
+/* The next line of the header, without its line break. */
 static bool take_line(reader *r, char *line, size_t size) {
     const char *stop = memchr(r->at, '\n', (size_t)(r->end - r->at));
     if (!stop) return false;
@@ -206,11 +206,11 @@ static pbd_status skip(reader *r, const property *p) {
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
 typedef struct column {
-    double *to; /* NULL: none of ours */
+    double *to; /* NULL: the property is skipped */
     points_field field;
 } column;
 
-/* Room for each field of which the file has a property; all of a vector's, and what is required. */
+/* Allocates the fields that the file has. Refuses incomplete vectors and missing required fields. */
 static pbd_status find_columns(const reader *r, const element *e, pbd_arena *arena, column *columns, points_file *out) {
     for (int f = 0; f < POINTS_FIELDS; f++) {
         const size_t width = points_width((points_field)f);

@@ -1,10 +1,10 @@
-/* Sets of points with what each stands for, and cells between them, as PLY files (Turk 1994). */
+/* Sets of points with volumes and other fields, and cells between them, as PLY files (Turk 1994). */
 #ifndef PBD_POINTS_FILE_H
 #define PBD_POINTS_FILE_H
 
 #include "harness/exec/arena.h"
 
-/* What a file says of each point: properties of its element `vertex`. */
+/* Fields of a point: properties of the element `vertex` of a file. */
 typedef enum points_field {
     POINTS_POSITION, /* x, y, z: m, at rest; required */
     POINTS_VOLUME,   /* volume: m^3, > 0; required */
@@ -12,7 +12,7 @@ typedef enum points_field {
     POINTS_VELOCITY, /* vx, vy, vz: m/s */
     POINTS_START,    /* start_x, start_y, start_z: m */
     POINTS_FORCE,    /* fx, fy, fz: N */
-    POINTS_RADIUS,   /* radius: m, of contact */
+    POINTS_RADIUS,   /* radius: m, contact radius */
     POINTS_HELD,     /* held: 0 or 1 */
     POINTS_FIELDS
 } points_field;
@@ -23,12 +23,12 @@ enum { POINTS_MOST_CORNERS = 8 };
 
 typedef struct points_file {
     size_t count;
-    double *field[POINTS_FIELDS]; /* count x 3 of vectors, else count; NULL: not in the file */
+    double *field[POINTS_FIELDS]; /* count x 3 for vectors, else count; NULL: not in the file */
     size_t cells[POINTS_CELLS];
     uint32_t *corner[POINTS_CELLS];
 } points_file;
 
-/* Numbers of a field for each point: 3 or 1. Corners of a cell: 8, 4 or 3. */
+/* Number of components of a field: 3 or 1. Number of corners of a cell: 8, 4 or 3. */
 size_t points_width(points_field field);
 size_t points_corners(points_cell cell);
 
@@ -36,7 +36,7 @@ size_t points_corners(points_cell cell);
  * PBD_BAD_INPUT says what is wrong and where; elements are numbered from 0, as in lists of corners. */
 pbd_status points_file_read(const pbd_content *content, pbd_arena *arena, points_file *out);
 
-/* Writes what is not NULL, in binary. PBD_FAILED when the file cannot be written. */
+/* Writes cells and all fields that are not NULL, in binary. PBD_FAILED when the file cannot be written. */
 pbd_status points_file_write(const char *path, const points_file *points);
 
 #endif

@@ -41,7 +41,7 @@ static void add_point(profile *p, double off, double up) {
     p->at[p->points++][1] = up;
 }
 
-/* Of a circle about (off, up), from one angle to another, 0 pointing outward and a quarter turn up. */
+/* Adds an arc of a circle about (off, up). Angles in rad: 0 points outward, a quarter turn up. */
 static void add_arc(profile *p, double off, double up, double radius, double from, double to, size_t steps) {
     for (size_t k = 0; k <= steps; k++) {
         const double angle = from + (to - from) * (double)k / (double)steps;
@@ -50,7 +50,7 @@ static void add_arc(profile *p, double off, double up, double radius, double fro
     }
 }
 
-/* In the frame whose third row is the axis, the height counted from `from`. */
+/* Revolves the profile about the third row of the frame; heights are counted from `from`. */
 static pbd_status revolve(const profile *p, const double from[3], const double frame[3][3], shape_mesh *out) {
     const size_t rings = p->closed ? p->points : p->points - 1;
     PBD_TRY_NEW(out->vertex, 3 * AROUND * p->points);
@@ -81,7 +81,7 @@ static pbd_status revolve(const profile *p, const double from[3], const double f
     return pbd_ok();
 }
 
-/* Rows: two unit vectors across the way from a to b, and along it; the length of the way. z where there is none. */
+/* Rows: two unit vectors across the segment from a to b, and one along it (z if a = b). Returns its length. */
 static double frame_along(const double a[3], const double b[3], double frame[3][3]) {
     double length = 0, norm = 0;
     for (int d = 0; d < 3; d++) length += (b[d] - a[d]) * (b[d] - a[d]);
@@ -98,7 +98,7 @@ static double frame_along(const double a[3], const double b[3], double frame[3][
     return length;
 }
 
-/* The hull of two spheres: arcs that meet the straight side at right angles. */
+/* The hull of two spheres: two arcs, tangent to the straight side. */
 static void add_round_cone(profile *p, double length, double low, double high) {
     const double slant = length > 0 ? asin(fmin(fmax((low - high) / length, -1), 1)) : 0;
     add_arc(p, 0, 0, low, -PI / 2, slant, ALONG);

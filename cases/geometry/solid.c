@@ -1,5 +1,5 @@
-/* Distances of the single shapes after I. Quilez, https://iquilezles.org/articles/distfunctions: exact but for the
- * ellipsoid's, which is right to first order about its surface. */
+/* Distances of single shapes after I. Quilez, https://iquilezles.org/articles/distfunctions: exact except for the
+ * ellipsoid's, which is correct to first order near its surface. */
 #include "cases/geometry/solid.h"
 
 #include <assert.h>
@@ -49,7 +49,7 @@ static double to_round_cone(const shape *s, const double p[3]) {
     double axis[3];
     difference(s->to, s->at, axis);
     const double l2 = dot(axis, axis), thinner = s->size[0] - s->size[1], a2 = l2 - thinner * thinner;
-    if (!(a2 > 0)) { /* one sphere holds the other */
+    if (!(a2 > 0)) { /* one sphere contains the other */
         return thinner >= 0 ? length(p) - s->size[0]
                             : length((const double[]){p[0] - axis[0], p[1] - axis[1], p[2] - axis[2]}) - s->size[1];
     }
@@ -93,7 +93,7 @@ static double to_shape(const shape *s, const double x[3]) {
     return INFINITY;
 }
 
-/* The smaller of two, rounded off where they are nearer to each other than `blend`: a fillet in the crease. */
+/* Smooth minimum: rounded off where the two differ by less than `blend`, which makes a fillet in the crease. */
 static double melt(double a, double b, double blend) {
     const double least = fmin(a, b), near = blend - fabs(a - b);
     return blend > 0 && near > 0 ? least - 0.25 * near * near / blend : least;
@@ -182,7 +182,7 @@ solid shapes_solid(const shapes *s) {
         body.volume = volume_of(&s->item[0]);
         return body;
     }
-    for (int d = 0; d < 3; d++) { /* a fillet may stand out a little */
+    for (int d = 0; d < 3; d++) { /* a fillet may protrude a little */
         body.low[d] -= 0.25 * s->blend;
         body.high[d] += 0.25 * s->blend;
     }

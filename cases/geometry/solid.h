@@ -1,19 +1,19 @@
-/* A solid that particles can fill: where it is, and how far a point is from its surface. Shapes made here, alone or
- * melted together, and closed triangle meshes (triangle_mesh.h). */
+/* A solid that particles can fill: its bounding box and its signed distance function. It is made of the shapes below,
+ * single or blended, or of a closed triangle mesh (triangle_mesh.h). */
 #ifndef PBD_SOLID_H
 #define PBD_SOLID_H
 
 #include "methods/method.h"
 
 typedef struct solid {
-    double low[3], high[3]; /* m: a box that holds it */
-    double volume;          /* m^3; 0: not known */
-    /* m: negative inside. Its sign is exact. Its size is the distance from the surface: exact for meshes, spheres,
-     * boxes, capsules, round cones, cylinders and tori; near the surface for ellipsoids and where shapes melt. */
+    double low[3], high[3]; /* m: a box that contains it */
+    double volume;          /* m^3; 0: unknown */
+    /* Signed distance from the surface, m: negative inside. The sign is exact. The magnitude is exact for meshes,
+     * spheres, boxes, capsules, round cones, cylinders and tori; for ellipsoids and blended shapes near the surface. */
     double (*distance)(const struct solid *, const double x[3]);
-    /* A faster way to ask whether distance(x) < -depth; NULL: by the distance. */
+    /* Whether distance(x) < -depth, computed faster; NULL: `distance` is used. */
     bool (*deeper)(const struct solid *, const double x[3], double depth);
-    const void *of; /* what `distance` reads; borrowed */
+    const void *of; /* data of `distance`; borrowed */
 } solid;
 
 /* Whether x is inside, and farther from the surface than `depth` (m). */
@@ -35,7 +35,7 @@ typedef enum shape_kind {
 typedef struct shape {
     shape_kind kind;
     double at[3], to[3]; /* m: the centre, or the ends of an axis */
-    double size[3];      /* m: radii; of a box half its edges; of a torus the ring's radius, then the tube's */
+    double size[3];      /* m: radii; half the edges of a box; ring and tube radius of a torus */
 } shape;
 
 enum { SHAPES_MOST = 24 };
@@ -43,7 +43,7 @@ enum { SHAPES_MOST = 24 };
 typedef struct shapes {
     int count;
     shape item[SHAPES_MOST];
-    double blend; /* m: neighbours melt into each other over this; 0: a plain union */
+    double blend; /* m: distance over which neighbours are blended; 0: a plain union */
 } shapes;
 
 void shapes_sphere(shapes *s, double x, double y, double z, double radius);
@@ -54,17 +54,17 @@ void shapes_torus(shapes *s, double x, double y, double z, double ring, double t
 void shapes_cone(shapes *s, const double from[3], double from_radius, const double to[3], double to_radius);
 void shapes_cylinder(shapes *s, const double from[3], const double to[3], double radius);
 
-/* The solid that they make; borrows them. Of a single sphere, box, ellipsoid, torus or cylinder, and of a single
- * capsule, the volume is known. */
+/* The solid made of the shapes, which it borrows. The volume is known of a single sphere, box, ellipsoid, torus,
+ * cylinder or capsule. */
 solid shapes_solid(const shapes *s);
-/* Lengths times a factor, and then moved. */
+/* Scales all lengths by `factor`, then moves the shapes by `by`, m. */
 void shapes_place(shapes *s, double factor, const double by[3]);
 
 /* ---- Bodies by name ---------------------------------------------------------------------------------------------- */
 
-/* Each with its lowest point at z = 0, its middle over the origin, and the largest edge of its bounding box 1 m. Bunny,
- * cow and armadillo are stand-ins, built of ellipsoids and round cones, for scanned meshes that are not shipped: of
- * like outline and of any number of particles. The armadillo stands on two legs and has two arms. */
+/* Each has its lowest point at z = 0, its centre above the origin, and a bounding box whose largest edge is 1 m. Bunny,
+ * cow and armadillo are stand-ins, built of ellipsoids and round cones, for scanned meshes that are not shipped: with a
+ * similar outline and for any number of particles. The armadillo stands on two legs and has two arms. */
 typedef enum body_shape {
     BODY_SPHERE,
     BODY_BOX,     /* a cube */
@@ -82,7 +82,7 @@ extern const char *const body_shape_names[BODY_SHAPES + 1]; /* ends with NULL */
 
 void body_shape_make(body_shape which, shapes *out);
 
-/* Where the armadillo's hand at +x is: the middle of its palm and its radius, m. */
+/* The armadillo's hand at +x: centre of the palm and radius, m. */
 void armadillo_hand(double at[3], double *radius);
 
 #endif

@@ -15,11 +15,11 @@ static const int hex_face[6][MOST_CORNERS] = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1,
 typedef struct element_shape {
     size_t elements;
     const uint32_t *node;
-    int nodes, faces, corners; /* of an element, of an element, of a face */
+    int nodes, faces, corners; /* per element, per element, per face */
     const int (*face)[MOST_CORNERS];
 } element_shape;
 
-/* A face by its corners in ascending order: the same from both sides. */
+/* A face, identified by its sorted corners: they are the same from both sides. */
 typedef struct face_key {
     uint32_t corner[MOST_CORNERS];
     uint32_t element;
@@ -52,7 +52,7 @@ static face_key key_of(const element_shape *s, size_t element, int face) {
     return key;
 }
 
-/* Moves the keys of outside faces to the front, in the order of their elements. Returns how many there are. */
+/* Moves the keys of boundary faces to the front, in the order of their elements. Returns their number. */
 static size_t keep_outside(face_key *key, size_t count) {
     size_t kept = 0;
     qsort(key, count, sizeof *key, compare_keys);

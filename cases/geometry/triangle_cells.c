@@ -1,6 +1,6 @@
-/* Cells of a grid over a triangle mesh, each with the winding number at its centre and a distance within which there is
- * no surface. Most points then need neither a winding number nor a distance: those near the surface count how often the
- * way from the centre of their cell crosses it. */
+/* A grid over a triangle mesh. Each cell has the winding number at its centre and a distance from the centre within
+ * which there is no surface. Most points then need neither a winding number nor a distance; those near the surface
+ * count the crossings of the segment from the centre of their cell. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,8 +13,8 @@ enum { CELLS = 96 /* along the longest edge */, BLOCK = 8 /* cells along the edg
 struct triangle_cells {
     const triangle_tree *tree;    /* borrowed */
     double low[3], high[3], edge; /* m */
-    size_t n[3];                  /* cells: whole blocks */
-    float *free;                  /* cells; m: no surface nearer to the centre */
+    size_t n[3];                  /* cells along each axis, whole blocks */
+    float *free;                  /* cells, m: no surface is nearer to the centre */
     int *winding;                 /* cells: at the centre */
 };
 
@@ -30,7 +30,8 @@ static int winding_from(const triangle_cells *c, const double from[3], int windi
     return triangle_tree_step(c->tree, from, x, &winding) ? winding : (int)lround(triangle_tree_winding(c->tree, x));
 }
 
-/* A cube of cells, whose centre is `size` / 2 from its corner `at`: halved while the surface may be in it. */
+/* Fills a cube of `size` cells along each edge, with its lowest corner at `at`; halves it while it may contain surface.
+ * of_from: the winding number at `from`; from NULL: none is known. */
 static void fill_cube(triangle_cells *c, const size_t at[3], size_t size, const double from[3], int of_from) {
     double centre[3], own[3];
     centre_of(c, at, size, centre);

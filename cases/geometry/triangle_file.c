@@ -76,7 +76,7 @@ static const char *ending_of(const char *path) {
     return NULL;
 }
 
-/* A PLY file says how many there are of each thing before they come, and memory is taken by what it says. */
+/* A PLY header declares the number of each kind of element, and memory is allocated accordingly. */
 static pbd_status check_ply_header(const pbd_content *content) {
     const char *end = strstr(content->text, "\nend_header");
     const char *after = end ? end + 11 : "";
@@ -92,7 +92,7 @@ static pbd_status check_ply_header(const pbd_content *content) {
     return pbd_ok();
 }
 
-/* So does an OFF file, after its first three letters, from which nothing need part them, and comments. */
+/* So does an OFF file, after comments and its first three letters, which need no separator. */
 static pbd_status check_off_header(const pbd_content *content) {
     const bool known = strncmp(content->text, "OFF", 3) == 0;
     const char *at = content->text + (known ? 3 : 0);
@@ -221,13 +221,13 @@ static rlim_t seconds_for(size_t bytes) { return 10 + bytes / 1000000; }
 #define SANITIZED
 #endif
 
-/* A number in a file may ask for any amount of memory: far more than it needs is refused. Sanitizers reserve more than
- * any limit. */
+/* A number in a file may request any amount of memory: the limit is far above what a file needs. Sanitizers reserve
+ * more than any limit. */
 static void limit_memory(size_t bytes) {
 #ifdef SANITIZED
     (void)bytes;
 #else
-    unsigned long long pages = 0; /* of data, that this process has already */
+    unsigned long long pages = 0; /* data pages that this process already has */
     FILE *about = fopen("/proc/self/statm", "r");
     if (about && fscanf(about, "%*u %*u %*u %*u %*u %llu", &pages) == 1) {
         const rlim_t most = pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)1 << 30) + 1000 * (rlim_t)bytes;
@@ -243,7 +243,7 @@ _Noreturn static void import_and_answer(const pbd_content *content, const char *
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* no process would read the answer */
     setrlimit(RLIMIT_CPU, &cpu);
     limit_memory(content->bytes);
-    if (!freopen("/dev/null", "w", stderr)) fclose(stderr); /* its assertions print there */
+    if (!freopen("/dev/null", "w", stderr)) fclose(stderr); /* assimp's assertions print there */
     answer a = {.status = import(content, ending, &mesh)};
     a.vertices = mesh.vertices;
     a.triangles = mesh.triangles;

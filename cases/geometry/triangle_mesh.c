@@ -15,7 +15,7 @@ void triangle_mesh_free(triangle_mesh *mesh) {
     *mesh = (triangle_mesh){0};
 }
 
-/* ---- Vertices at one place are one ------------------------------------------------------------------------------- */
+/* ---- Merging coincident vertices --------------------------------------------------------------------------------- */
 
 typedef struct place {
     double x[3];
@@ -29,7 +29,7 @@ static int compare_places(const void *a, const void *b) {
     return (p->vertex > q->vertex) - (p->vertex < q->vertex);
 }
 
-/* Triangles then name the first vertex at each place; vertices that none names are gone. */
+/* Triangles then refer to the first vertex at each place; unreferenced vertices are removed. */
 static pbd_status weld(triangle_mesh *mesh) {
     pbd_arena a PBD_ARENA;
     place *at = pbd_new(&a, place, mesh->vertices);
@@ -74,8 +74,8 @@ static int compare_edges(const void *a, const void *b) {
 
 typedef struct edge_faults {
     size_t open;                   /* edges with one triangle */
-    size_t crowded, crowd;         /* edges with three and more; how many the first has */
-    size_t turned, pair[2];        /* edges whose two triangles run the same way; the first two */
+    size_t crowded, crowd;         /* edges with three or more; triangles at the first */
+    size_t turned, pair[2];        /* edges along which both triangles run the same way; those of the first */
     uint32_t at[2], crowd_ends[2]; /* ends of the first open and of the first crowded edge */
 } edge_faults;
 
@@ -138,7 +138,7 @@ static pbd_status check_edges(const char *name, const triangle_mesh *mesh, bool 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 static double volume_of(const triangle_mesh *mesh) {
-    const double *o = mesh->position; /* any point will do; one of its own loses least */
+    const double *o = mesh->position; /* any point will do; a vertex gives the least rounding error */
     double six = 0;
     for (size_t t = 0; t < mesh->triangles; t++) {
         const double *a = o + 3 * (size_t)mesh->triangle[3 * t], *b = o + 3 * (size_t)mesh->triangle[3 * t + 1],
@@ -159,7 +159,7 @@ static void turn_inside_out(triangle_mesh *mesh) {
     }
 }
 
-/* `number` tells which triangle of the file each is; those with two equal corners go. */
+/* Removes triangles with two equal corners. number: index in the file of each triangle that is left. */
 static void drop_points_and_lines(triangle_mesh *mesh, uint32_t *number) {
     size_t kept = 0;
     for (size_t t = 0; t < mesh->triangles; t++) {

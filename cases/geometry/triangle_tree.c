@@ -10,9 +10,9 @@ enum { LEAF = 8, DEEPEST = 64 };
 
 typedef struct tree_node {
     double low[3], high[3]; /* m */
-    double centre[3];       /* m: mean of the triangles' centres by area */
+    double centre[3];       /* m: area-weighted mean of the triangles' centroids */
     double normal[3];       /* m^2: sum of area times normal */
-    double reach;           /* m: no point of them is farther from the centre */
+    double reach;           /* m: largest distance of their points from the centre */
     uint32_t first, count;  /* places in `order`; count 0: children are at first and first + 1 */
 } tree_node;
 
@@ -20,7 +20,7 @@ struct triangle_tree {
     const uint32_t *triangle; /* borrowed */
     const double *position;
     tree_node *node;
-    uint32_t *order; /* triangles, those of a leaf side by side */
+    uint32_t *order; /* triangles, those of a leaf contiguous */
     size_t nodes, triangles;
 };
 
@@ -84,7 +84,7 @@ static uint32_t part(const triangle_tree *t, uint32_t first, uint32_t count, int
     return below - first;
 }
 
-/* Halves a node's box of middles along its longest edge, or its list where that separates nothing. */
+/* Splits a node at the middle of its centroids' box, along the longest edge, or in half if that separates nothing. */
 static void split(triangle_tree *t, uint32_t at, uint32_t first, uint32_t count, int depth) {
     measure_node(t, &t->node[at], first, count);
     t->node[at].first = first;
@@ -149,7 +149,7 @@ static double winding_of(const triangle_tree *t, size_t triangle, const double x
     return over == 0 && under == 0 ? 0 : atan2(over, under) / 6.283185307179586;
 }
 
-/* A node counts as a dipole from farther away than this many times its reach. */
+/* A node is approximated by a dipole beyond this many times its reach. */
 static const double FAR_AWAY = 3;
 
 double triangle_tree_winding(const triangle_tree *t, const double x[3]) {
@@ -176,7 +176,7 @@ double triangle_tree_winding(const triangle_tree *t, const double x[3]) {
 
 /* ---- The distance ------------------------------------------------------------------------------------------------ */
 
-/* Squared, to the nearest point of a triangle: C. Ericson, Real-Time Collision Detection, 2005, section 5.1.5. */
+/* Squared distance to a triangle: C. Ericson, Real-Time Collision Detection, 2005, section 5.1.5. */
 static double to_triangle(const triangle_tree *t, size_t triangle, const double x[3]) {
     const double *a = corner(t, triangle, 0), *b = corner(t, triangle, 1), *c = corner(t, triangle, 2);
     double ab[3], ac[3], ap[3], bp[3], cp[3], off[3];
@@ -211,7 +211,7 @@ static double to_triangle(const triangle_tree *t, size_t triangle, const double 
     return isfinite(square) ? square : fmin(dot(ap, ap), fmin(dot(bp, bp), dot(cp, cp)));
 }
 
-/* Squared, to a box. */
+/* Squared distance to a box. */
 static double to_box(const tree_node *n, const double x[3]) {
     double sum = 0;
     for (int d = 0; d < 3; d++) {
@@ -231,7 +231,7 @@ double triangle_tree_distance(const triangle_tree *t, const double x[3]) {
         if (to_box(n, x) >= best) continue;
         if (n->count > 0) {
             for (uint32_t i = n->first; i < n->first + n->count; i++) best = fmin(best, to_triangle(t, t->order[i], x));
-        } else { /* the nearer child is looked at first */
+        } else { /* the nearer child is visited first */
             const bool second = to_box(&t->node[n->first + 1], x) < to_box(&t->node[n->first], x);
             stack[waiting++] = n->first + !second;
             stack[waiting++] = n->first + second;
@@ -242,7 +242,7 @@ double triangle_tree_distance(const triangle_tree *t, const double x[3]) {
 
 /* ---- Crossings --------------------------------------------------------------------------------------------------- */
 
-/* Six times the volume of (a, b, c, d), 0 when it is rounding. */
+/* Six times the signed volume of the tetrahedron (a, b, c, d); 0 if it is within rounding. */
 static double turn(const double a[3], const double b[3], const double c[3], const double d[3]) {
     double p[3], q[3], r[3], n[3];
     difference(a, d, p);
@@ -253,8 +253,7 @@ static double turn(const double a[3], const double b[3], const double c[3], cons
     return fabs(six) <= 1e-13 * scale ? 0 : six;
 }
 
-/* Whether the stretch from p to q goes through the plane of a triangle, from one side to the other, and not beside the
- * triangle. */
+/* Whether the segment from p to q crosses the plane of a triangle, from one side to the other, within the triangle. */
 static bool pierces(const double p[3], const double q[3], const double *a, const double *b, const double *c) {
     const double above = turn(a, b, c, p), below = turn(a, b, c, q);
     if (!(above * below < 0)) return false;
@@ -262,7 +261,7 @@ static bool pierces(const double p[3], const double q[3], const double *a, const
     return (ab >= 0 && bc >= 0 && ca >= 0) || (ab <= 0 && bc <= 0 && ca <= 0);
 }
 
-/* Of two triangles in one plane: whether they have an area in common. No edge of either may part them. */
+/* Whether two coplanar triangles overlap: no edge of either separates them. */
 static bool overlap_in_plane(const double *a[3], const double *b[3], const double normal[3]) {
     for (int which = 0; which < 2; which++) {
         const double *const *one = which ? b : a, *const *other = which ? a : b;
@@ -298,7 +297,7 @@ static bool in_one_plane(const double *a[3], const double *b[3]) {
     return true;
 }
 
-/* Edges that touch a shared corner lie on one side or in the other's plane: they cannot pierce it. */
+/* Edges from a shared corner lie on one side of the other's plane or in it, so they cannot pierce it. */
 static bool triangles_cross(const triangle_tree *t, size_t first, size_t second) {
     const uint32_t *m = t->triangle + 3 * first, *n = t->triangle + 3 * second;
     const double *a[3], *b[3];
@@ -355,7 +354,7 @@ static bool nodes_cross(const triangle_tree *t, uint32_t m, uint32_t n, size_t p
     if (m == n)
         return nodes_cross(t, a->first, a->first, pair) || nodes_cross(t, a->first + 1, a->first + 1, pair) ||
                nodes_cross(t, a->first, a->first + 1, pair);
-    /* The larger one is opened, where it has children. */
+    /* Descends into the larger node if it has children, else into the other. */
     if (b->count > 0 || (a->count == 0 && a->reach > b->reach))
         return nodes_cross(t, a->first, n, pair) || nodes_cross(t, a->first + 1, n, pair);
     return nodes_cross(t, m, b->first, pair) || nodes_cross(t, m, b->first + 1, pair);
@@ -363,11 +362,11 @@ static bool nodes_cross(const triangle_tree *t, uint32_t m, uint32_t n, size_t p
 
 bool triangle_tree_crossing(const triangle_tree *t, size_t pair[2]) { return nodes_cross(t, 0, 0, pair); }
 
-/* ---- Crossings along a line ------------------------------------------------------------------------------------- */
+/* ---- Crossings along a line -------------------------------------------------------------------------------------- */
 
 typedef enum piercing { BESIDE, THROUGH, ON_AN_EDGE } piercing;
 
-/* Whether the stretch from p to q goes through a triangle; *out: towards its outer side. */
+/* Whether the segment from p to q crosses a triangle; *out: towards its outer side. */
 static piercing pierce(const triangle_tree *t, size_t triangle, const double p[3], const double q[3], bool *out) {
     const double *a = corner(t, triangle, 0), *b = corner(t, triangle, 1), *c = corner(t, triangle, 2);
     const double from = turn(a, b, c, p), to = turn(a, b, c, q);

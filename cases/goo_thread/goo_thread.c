@@ -1,11 +1,11 @@
 /* A thread of goo falls foot first to the floor, or is poured: does it coil, how high do the coils stand, and how much
- * of its strain would it give back?
+ * of its strain would it recover?
  *
- * pour=on: the thread stands in a nozzle, whose mouth is where its foot is at the start. What is in the nozzle moves
- * down at an even speed and is let go in the mouth.
+ * pour=on: the thread stands in a nozzle, whose mouth is where its foot is at the start. Particles in the nozzle move
+ * down at constant speed and are released in the mouth.
  *
- * The thread is followed by slabs of half a diameter, cut across it where it is at rest: their middles are its centre
- * line, and how far their matter has spread from it says how much like a fluid it behaved. */
+ * The thread is tracked by slabs, half a diameter thick at rest: their centres are its centre line, and the spread of
+ * their particles from it shows how much like a fluid it behaved. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -86,7 +86,7 @@ static pbd_status set_speed(const pbd_values *values, pbd_scene *scene) {
     return pbd_ok();
 }
 
-/* Held until it has come down to the mouth. */
+/* Each particle is held until it has come down to the mouth. */
 static pbd_status pour(const pbd_values *values, const thread_detail *detail, pbd_setup *setup) {
     const double speed = pbd_real(values, "speed"), length = detail->diameter * pbd_real(values, "slenderness");
     pbd_scene *scene = &setup->scene;
@@ -162,10 +162,10 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
 }
 
 typedef struct turning {
-    double net, all, length; /* turns, of the one sense less the other, and of both; m along the ground */
+    double net, all, length; /* turns: of one sense less the other, of both; m along the ground */
 } turning;
 
-/* How the centre line turns as it is seen from above. Steps shorter than a tenth of a diameter have no direction. */
+/* Turns of the centre line as seen from above. Steps shorter than a tenth of a diameter have no direction. */
 static turning turning_of(const thread_detail *detail, const slab *list) {
     turning out = {0};
     double last[2] = {0, 0};
@@ -187,7 +187,7 @@ static turning turning_of(const thread_detail *detail, const slab *list) {
     return out;
 }
 
-/* Mean of the Frobenius norm of the deviator of log F's stretches: the strain that would come back. */
+/* Mean Frobenius norm of the deviator of F's logarithmic stretches: the strain that would be recovered. */
 static pbd_status elastic_strain(const pbd_scene *scene, const pbd_method *method, const void *state, double *out) {
     pbd_arena a PBD_ARENA;
     double *F = pbd_new(&a, double, 9 * scene->particles.count);

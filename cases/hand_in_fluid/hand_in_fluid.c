@@ -29,7 +29,7 @@ enum { FINGERS = 4, HAND = FINGERS + 2, WALLS = 5 };
 typedef struct hand_detail {
     sampling particles;
     granular_watch watch;
-    double deepest; /* m: a particle's middle in the hand, at most */
+    double deepest; /* m: largest depth of a particle's centre in the hand */
 } hand_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static void add_basin(const pbd_values *values, pbd_scene *scene) {
     }
 }
 
-/* Finger tips a finger's radius above the surface, a quarter of the way along the basin. */
+/* Finger tips start one finger radius above the surface, a quarter of the way along the basin. */
 static void add_hand(const pbd_values *values, pbd_scene *scene) {
     const double hand = pbd_real(values, "hand"), pitch = hand / FINGERS, radius = 0.38 * pitch;
     const double friction = pbd_real(values, "floor_friction"), speed = pbd_real(values, "speed");

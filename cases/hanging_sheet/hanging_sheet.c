@@ -16,7 +16,7 @@ typedef struct hanging_detail {
     double sag; /* m; 0: there is no reference */
 } hanging_detail;
 
-/* From the plane z = 0 to x = 0, its first edge up: (x, y, z) becomes (z, y, -x). */
+/* Turns the sheet from the plane z = 0 to x = 0, its first edge up: (x, y, z) becomes (z, y, -x). */
 static void hang(double *rows, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const double x = rows[3 * i];
@@ -60,7 +60,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     return fill(values, &size, setup);
 }
 
-/* Means over the lower edge, m, by its particles' shares: how far it sank, and how far it went sideways. */
+/* Means over the lower edge, m, weighted by its particles' shares: downward and sideways displacement. */
 static void lower_edge(const pbd_setup *setup, const double *x, double *sag, double *drift) {
     const pbd_scene *scene = &setup->scene;
     const sheet_size *size = &((const hanging_detail *)setup->detail)->size;

@@ -1,9 +1,9 @@
 /* A plate, held at two sides, that heavy objects press down for a time: afterwards an elastic one is flat again, a
  * plastic one stays bent.
  *
- * The objects are their weights alone, forces on patches of the upper face that end when the objects are taken away, so
- * that no contact is needed; or they are rigid balls, one particle each, that fall onto the plate. The plate itself has
- * no weight: what is left of its bend at the end is plastic. */
+ * The objects are either weights only, forces on patches of the upper face that end when the objects are removed, so
+ * that no contact is needed; or rigid balls, one particle each, that fall onto the plate. The plate itself has no
+ * weight, so that the deflection left at the end is plastic. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -35,9 +35,9 @@ static const pbd_param params[] = {
 
 typedef struct drop_detail {
     beam_size size;
-    size_t plate;        /* particles: the first; balls follow */
-    double largest;      /* m, deflection seen */
-    double lowest, rise; /* m: how low the balls' mean height came; how far it rose from there while they weighed */
+    size_t plate;        /* particles of the plate, which come first; balls follow */
+    double largest;      /* m, deflection observed */
+    double lowest, rise; /* m: lowest mean height of the balls; largest rise from it while they had weight */
 } drop_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static pbd_status grow(void *array, size_t bytes) {
     return pbd_ok();
 }
 
-/* Room for `balls` particles more, and for what contact needs to know of all. */
+/* Makes room for `balls` more particles and for the contact data of all. */
 static pbd_status make_room(long balls, pbd_scene *scene) {
     const size_t n = scene->particles.count + (size_t)balls;
     PBD_TRY(grow(&scene->particles.positions, 3 * n * sizeof *scene->particles.positions));
@@ -110,8 +110,8 @@ static pbd_status make_room(long balls, pbd_scene *scene) {
     return pbd_ok();
 }
 
-/* Rigid balls, one particle each, above the middle line of the plate: contact is all that touches them. The plate's own
- * particles meet them with half their spacing as radius. */
+/* Rigid balls, one particle each, above the middle line of the plate: they interact through contact alone. The plate's
+ * own particles have half their spacing as radius. */
 static pbd_status drop_balls(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
     const long balls = pbd_integer(values, "objects");
     const double radius = pbd_real(values, "object_radius"), mass = pbd_real(values, "object_mass");
@@ -176,7 +176,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* How far the middle of the plate is down, m: mean over the layer nearest to the middle of the span. */
+/* Deflection of the middle of the plate, m: mean over the layer nearest to the middle of the span. */
 static double deflection(const pbd_setup *setup, const double *x) {
     const pbd_scene *scene = &setup->scene;
     const drop_detail *detail = setup->detail;

@@ -1,5 +1,5 @@
-/* A body held by one hand under gravity: do settings of a method that should look alike look alike? What is stored are
- * the ways of a few markers and of the centre of mass, to be compared between runs. */
+/* A body held by one hand under gravity: do settings of a method that should look alike look alike? The paths of a few
+ * markers and of the centre of mass are stored, for comparison between runs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@ static const pbd_param params[] = {
     PBD_SAMPLING_PARAMS("3000"),
     PBD_PARTICLE_MATERIAL_PARAMS("1e5", "0.4", "100", "neo_hookean"),
     {"gravity", "m/s^2", PBD_REAL, "9.81", 0, 1e6, 0, NULL, "along -z"},
-    {"frame", "s", PBD_REAL, "0.016666666666666666", 0, 1e6, PBD_OPEN_MIN, NULL, "number of observations"},
+    {"frame", "s", PBD_REAL, "0.016666666666666666", 0, 1e6, PBD_OPEN_MIN, NULL, "time between two observations"},
     {"frames", "", PBD_INTEGER, "120", 1, 1e6, 0, NULL, "simulated time, in frames; 500 in the paper"},
     {0}};
 
-/* Places on the armadillo of height 1, m; the marker is the particle that is nearest at rest. */
+/* Positions on an armadillo of height 1, m; the marker is the particle nearest to it at rest. */
 static const struct {
     const char *name;
     double at[3];
@@ -55,7 +55,7 @@ static void find_markers(const pbd_scene *scene, double size, held_detail *detai
     }
 }
 
-/* Of a mesh: about its vertex that is farthest along x, inwards by the radius. */
+/* The hand of a mesh: centred one radius inwards from the vertex farthest along x. */
 static void find_hand(const triangle_mesh *mesh, double radius, double palm[3]) {
     const double *farthest = mesh->position;
     for (size_t v = 1; v < mesh->vertices; v++)

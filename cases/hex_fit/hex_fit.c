@@ -1,5 +1,5 @@
-/* One hexahedron without load: what is asked of a method is its stiffness matrix against that of linear FEM. The method
- * records its fit when it is created (k_edge, k_face, k_diagonal, k_volume, fit_error, dt). */
+/* One hexahedron without load: the stiffness matrix of a method against that of linear FEM. The method records its fit
+ * when it is created (k_edge, k_face, k_diagonal, k_volume, fit_error, dt). */
 #include <math.h>
 
 #include "cases/scenes/cube.h"

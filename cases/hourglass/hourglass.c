@@ -31,12 +31,12 @@ typedef struct hourglass_detail {
     sampling particles;
     granular_watch watch;
     double half[3]; /* m: of the collider */
-    double room[3]; /* m: of the widest glass within it: triangles cut arcs short */
-    double filled;  /* m: up to here */
-    double below;   /* share of the mass under the neck, now */
+    double room[3]; /* m: of the widest glass within it: triangles are chords of its arcs */
+    double filled;  /* m: height of the sand */
+    double below;   /* current share of the mass below the neck */
     double at[2];   /* s: when a fifth and when three fifths were below; 0: not yet */
-    double deepest; /* m: of a particle's ball beyond the glass, at most, after the start */
-    size_t outside; /* particles beyond the glass by more than half a spacing, at most */
+    double deepest; /* m: largest depth of a particle's sphere beyond the glass, after the start */
+    size_t outside; /* largest number of particles more than half a spacing beyond the glass */
 } hourglass_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static solid sand_of(const hourglass_detail *detail) {
                    .of = detail};
 }
 
-/* Of triangles: vertices on the glass, in rows about as high as the triangles are wide in the middle of a half. */
+/* A glass of triangles: vertices on the glass, in rows about as high as triangles are wide in the middle of a half. */
 static pbd_status add_triangles(const pbd_values *values, const double half[3], pbd_scene *scene) {
     const int around = (int)pbd_integer(values, "around");
     const double middle = 0.5 * (half[0] + half[1]), width = 2 * acos(-1) * middle / around;
@@ -114,7 +114,7 @@ static void look_at_glass(hourglass_detail *detail, const pbd_scene *scene, cons
         const double beyond = hourglass_gap(detail->half, at).distance;
         outside += !(beyond < 0.5 * scene->particles.spacing);
         if (time > 0)
-            detail->deepest = fmax(detail->deepest, scene->contact.radius[i] + beyond); /* filled to the glass */
+            detail->deepest = fmax(detail->deepest, scene->contact.radius[i] + beyond); /* sand starts at the glass */
     }
     detail->below = (double)below / (double)scene->particles.count;
     if (outside > detail->outside) detail->outside = outside;
@@ -134,8 +134,8 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     return pbd_ok();
 }
 
-/* Between a fifth and three fifths, when sand runs at an even rate; in units of density sqrt(g) D^(5/2), which is how
- * Beverloo's law makes rates comparable: D is the diameter of the neck. */
+/* The rate between a fifth and three fifths of the mass, when it is steady; also in units of density sqrt(g) D^(5/2),
+ * by which Beverloo's law makes rates comparable: D is the diameter of the neck. */
 static void record_rate(const hourglass_detail *detail, const pbd_scene *scene, pbd_recorder *recorder) {
     const double lasted = detail->at[1] - detail->at[0], g = -scene->loads.gravity[2];
     if (!(detail->at[1] > 0) || !(lasted > 0) || !(g > 0)) return;
@@ -147,7 +147,7 @@ static void record_rate(const hourglass_detail *detail, const pbd_scene *scene, 
                rate / (scene->material->density * sqrt(g) * pow(diameter, 2.5)));
 }
 
-/* The heap stands on the lower end: positions are relative to it. With sand still above there is more than a heap. */
+/* The heap stands on the lower end: positions are relative to it. Not recorded while much sand is still above. */
 static pbd_status record_heap(const hourglass_detail *detail, const pbd_scene *scene, double *x,
                               pbd_recorder *recorder) {
     heap h;

@@ -2,7 +2,7 @@
  * by iteration.
  *
  * The step minimises G (methods/physics/parts/step_function.h). Its minimiser x*, by Newton's method in f64, is the
- * reference, of the same mesh, lumped masses and law. So discretisation plays no part: only the solver is judged. */
+ * reference, of the same mesh, lumped masses and law. Discretisation thus plays no part: only the solver is judged. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ typedef struct step_detail {
     step_function exact;
     double step;
     double *start, *best;     /* x_n and x*, particles x 3, m */
-    double moved;             /* |x* - x_n| by mass, sqrt(kg) m */
+    double moved;             /* |x* - x_n|, weighted by mass, sqrt(kg) m */
     double at_start, at_best; /* G, J */
     long newton;
     /* Of the iterates seen so far. */
@@ -51,7 +51,7 @@ static void free_detail(void *detail) {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* One half of the second material, and masses by the tetrahedra: a quarter of each to a corner. */
+/* Gives one half the second material, and lumps masses: a quarter of each tetrahedron's to each corner. */
 static pbd_status split(const pbd_values *values, const beam_size *size, pbd_scene *scene) {
     const double E = pbd_real(values, "contrast_E"), density = pbd_real(values, "contrast_density");
     const bool tip = pbd_choice(values, "contrast_at") == 0;
@@ -83,7 +83,7 @@ static pbd_status split(const pbd_values *values, const beam_size *size, pbd_sce
     return pbd_ok();
 }
 
-/* Exact steps from rest to the start: positions and velocities. The last one leads from there to x*. */
+/* Takes exact steps from rest to the start, for its positions and velocities. The last step leads from there to x*. */
 static pbd_status solve_exactly(const pbd_values *values, pbd_scene *scene, step_detail *d) {
     const size_t n = 3 * scene->particles.count, bytes = n * sizeof(double);
     const long swing = pbd_choice(values, "start") == 1 ? lround(pbd_real(values, "swing_time") / d->step) : 0;

@@ -1,5 +1,5 @@
 /* A drop of smoothed particles falls on the ground or into a pool, between walls; or drifts freely. The scene of the
- * paper's Figure 6, and what steps of each particle's own are measured on: calm as a pool at rest, violent as a fast
+ * paper's Figure 6, also used to measure individual time steps of particles: calm as a pool at rest, violent as a fast
  * drop that hits one. */
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static const pbd_param params[] = {
     {"duration", "s", PBD_REAL, "12", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"},
     {0}};
 
-enum { MOST_DIFFERED = 100 }; /* particles whose energy is differentiated */
+enum { MOST_DIFFERED = 100 }; /* most particles whose energy is differentiated */
 
 typedef struct drop_detail {
     smoothed_watch watch;
@@ -113,7 +113,8 @@ static void momenta_of(const pbd_scene *scene, const double *x, const double *v,
         }
 }
 
-/* What a scene on which nothing acts from outside has gained of either, over all that moved at its start. */
+/* Momenta gained by a scene without external forces, over the sum of all |m v| by components at the start (angular: and
+ * over the extent). */
 static void record_momenta(const pbd_scene *scene, const double *x, const double *v, pbd_recorder *recorder) {
     double before[6], after[6], linear = 0, angular = 0, all = 0;
     momenta_of(scene, scene->particles.positions, scene->particles.velocities, before);
@@ -129,8 +130,8 @@ static void record_momenta(const pbd_scene *scene, const double *x, const double
     pbd_metric(recorder, "angular_momentum_gained", "1", PBD_ERROR, angular);
 }
 
-/* Of a drop that began at rest without loads: whether its forces are the descent of the energy, if its rest density is
- * known, and whether they sum to zero. */
+/* For a drop that began at rest without loads: whether its forces sum to zero and, if its rest density is known,
+ * whether they are the descent direction of the energy. */
 static pbd_status record_force(const pbd_setup *setup, const double *v, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
     const drop_detail *detail = setup->detail;
@@ -149,7 +150,7 @@ static pbd_status record_force(const pbd_setup *setup, const double *v, pbd_reco
     return pbd_ok();
 }
 
-/* With all places, so that runs can be compared particle by particle. */
+/* Also records all positions, so that runs can be compared particle by particle. */
 static pbd_status measure(const pbd_setup *setup, const pbd_method *method, const void *state, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
     const drop_detail *detail = setup->detail;

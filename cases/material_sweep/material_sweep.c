@@ -1,4 +1,4 @@
-/* A bar that hangs from its top, stretched by its own weight or by a pull on its lower face: what E and nu do. */
+/* A bar that hangs from its top, stretched by its own weight or by a pull on its lower face: the effect of E and nu. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static const pbd_param params[] = {
 
 typedef struct sweep_detail {
     beam_size size;
-    stretched middle; /* the state half-way down; of `found` 0 there is no reference */
+    stretched middle; /* the state half-way down; found 0: there is no reference */
     double sag;       /* m */
 } sweep_detail;
 
@@ -44,7 +44,7 @@ static pbd_status pull_lower_face(const beam_size *size, double traction, pbd_sc
     return pbd_ok();
 }
 
-/* The bar as it would be with a root that can contract. */
+/* The reference is a bar whose root can contract. */
 static void find_reference(const pbd_scene *scene, double gravity, double traction, sweep_detail *out) {
     const double weight = scene->material->density * gravity, length = out->size.length;
     const stretched top = stretched_bar(scene->material, weight * length + traction);

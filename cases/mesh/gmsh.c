@@ -1,6 +1,6 @@
-/* Gmsh MSH 4.1, text: https://gmsh.info/doc/texinfo/gmsh.html#MSH-file-format. Sections may come in any order but that
- * entities come before elements; those we have no use for are skipped. A physical group is a group of the mesh by its
- * name, or without one by its dimension and number: "surface_7". */
+/* Gmsh MSH 4.1, text: https://gmsh.info/doc/texinfo/gmsh.html#MSH-file-format. Sections may come in any order, except
+ * that entities come before elements; unused sections are skipped. A physical group becomes a group of the mesh, called
+ * by its name or, without one, by its dimension and number: "surface_7". */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "cases/mesh/mesh_file.h"
 #include "harness/files/numbers.h"
 
-/* Which physical groups an entity is part of. `at` is the entity's, `order` the row's in the file. */
+/* Key of an entity or of a physical group. order: of its row in the file. */
 typedef struct place {
     int64_t dimension, number;
     size_t order;
@@ -41,7 +41,7 @@ typedef struct gmsh {
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/* To the next word; counts lines. */
+/* Advances to the next word; counts lines. */
 static void skip_blanks(mesh_reader *r) {
     for (; is_blank(*r->at); r->at++) r->line += *r->at == '\n';
 }
@@ -79,7 +79,7 @@ static pbd_status read_real(mesh_reader *r, const char *what, double *out) {
     return pbd_ok();
 }
 
-/* A number of things that are still to come, of which each takes `least` letters or more. */
+/* Reads the number of items that follow, each of which takes at least `least` bytes. */
 static pbd_status read_count(mesh_reader *r, const char *what, size_t least, size_t *out) {
     int64_t n = 0;
     *out = 0;
@@ -184,7 +184,7 @@ static pbd_status read_node_block(gmsh *g, int64_t *label) {
     PBD_TRY(read_whole_number(r, "0 or 1 (parametric)", &parametric));
     PBD_TRY(read_count(r, "a number of nodes", 2, &count));
     if (dimension < 0 || dimension > 3) return mesh_wrong(r, "%lld is not a dimension", (long long)dimension);
-    int64_t *labels = label + g->mesh->nodes; /* of the section's */
+    int64_t *labels = label + g->mesh->nodes; /* of this block, within the section's */
     for (size_t i = 0; i < count; i++) PBD_TRY(read_whole_number(r, "a node's number", &labels[i]));
     for (size_t i = 0; i < count; i++) {
         for (int d = 0; d < 3; d++) PBD_TRY(read_real(r, "a coordinate", &x[d]));
@@ -205,7 +205,7 @@ static pbd_status read_nodes(gmsh *g) {
     PBD_TRY(read_count(r, "a number of nodes", 8, &nodes));
     PBD_TRY(read_whole_number(r, "the least number of a node", &least));
     PBD_TRY(read_whole_number(r, "the largest number of a node", &most));
-    /* Blocks may lie about their share: there is room for what the file can hold at all. */
+    /* Blocks may declare wrong sizes: there is room for the most nodes that the file can hold. */
     pbd_arena a PBD_ARENA;
     int64_t *label = pbd_new(&a, int64_t, r->bytes / 2 + 2);
     PBD_TRY(pbd_arena_check(&a));
@@ -264,7 +264,7 @@ static const char *name_of(const gmsh *g, int64_t dimension, int64_t group, char
     return spelt;
 }
 
-/* Labels that follow each other are one range. */
+/* Consecutive labels are one range. */
 static pbd_status add_labels(const gmsh *g, mesh_group *group, const int64_t *label, size_t count) {
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && label[end] > label[end - 1] && label[end] - 1 == label[end - 1];) end++;
@@ -324,7 +324,7 @@ static pbd_status read_elements(gmsh *g) {
     return expect_end(r, "$Elements");
 }
 
-/* A section that tells nothing of the mesh itself: views, periodicity, comments. */
+/* Skips a section without mesh data: views, periodicity, comments. */
 static pbd_status skip_section(mesh_reader *r, const char *section, int length) {
     char end[80];
     snprintf(end, sizeof end, "\n$End%.*s", length - 1, section + 1);

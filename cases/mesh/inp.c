@@ -1,8 +1,7 @@
-/* Abaqus and CalculiX input files, as far as they tell a mesh: *NODE, *ELEMENT, *NSET, *ELSET. Keyword lines begin with
- * one asterisk, comments with two; letters of either case are the same; a comma at a line's end goes on in the next.
- * What describes materials, steps and output is skipped. What would make nodes, or move them, is refused: the file
- * would mean another mesh than what stands there. Sets are groups of the mesh; a node set and an element set of one
- * name are one group. */
+/* The mesh of Abaqus and CalculiX input files: *NODE, *ELEMENT, *NSET, *ELSET. Keyword lines begin with one asterisk,
+ * comments with two. Case is ignored. A comma at the end of a line continues it on the next. Materials, steps and
+ * output are skipped. Keywords that generate or move nodes are refused, since the mesh would differ from the one
+ * written in the file. Sets become groups of the mesh; a node set and an element set of one name are one group. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -39,7 +38,7 @@ static char *trimmed(char *text) {
     return text;
 }
 
-/* Whether another line follows; comments and empty lines are passed over. */
+/* Whether another line follows; skips comments and empty lines. */
 static bool find_line(mesh_reader *r) {
     while (*r->at) {
         const size_t length = strcspn(r->at, "\n"), blank = strspn(r->at, " \t\r");
@@ -53,7 +52,7 @@ static bool find_line(mesh_reader *r) {
 static bool at_keyword(mesh_reader *r) { return find_line(r) && r->at[strspn(r->at, " \t")] == '*'; }
 static bool at_data(mesh_reader *r) { return find_line(r) && r->at[strspn(r->at, " \t")] != '*'; }
 
-/* Takes the line at which find_line stands. Its number stays the reader's until the next find_line. */
+/* Takes the line that find_line found. Its number stays the reader's until the next find_line. */
 static pbd_status take_line(mesh_reader *r, inp_line *out) {
     const size_t length = strcspn(r->at, "\n");
     if (length >= sizeof out->text) return mesh_wrong(r, "this line has %zu letters", length);
@@ -88,7 +87,7 @@ static pbd_status real(const mesh_reader *r, const char *text, double *out) {
     return pbd_ok();
 }
 
-/* The value of NAME=VALUE in a keyword's line: "" for NAME alone, NULL when it is not there. */
+/* The value of NAME=VALUE in a keyword's line: "" for NAME alone, NULL if it is absent. */
 static const char *option_of(const inp_line *line, const char *name) {
     const size_t length = strlen(name);
     for (int i = 1; i < line->fields; i++) {
@@ -100,7 +99,7 @@ static const char *option_of(const inp_line *line, const char *name) {
     return NULL;
 }
 
-/* Names are the same in letters of either case; a group keeps the spelling it came with first. */
+/* Names ignore case; a group keeps its first spelling. */
 static pbd_status group_named(inp *in, const char *name, mesh_group **out) {
     char plain[LONGEST_NAME];
     const size_t length = strlen(name);
@@ -154,7 +153,7 @@ static pbd_status find_shape(const mesh_reader *r, const char *type, mesh_shape 
                       type);
 }
 
-/* A label and its nodes, over as many lines as they take. */
+/* Reads a label and its nodes, which may take several lines. */
 static pbd_status read_element(inp *in, mesh_shape shape, int64_t *label) {
     mesh_reader *r = in->reader;
     int64_t entry[9] = {0};
@@ -207,7 +206,7 @@ static pbd_status take_generated(inp *in, bool of_elements, mesh_group *group) {
     return mesh_add_range(r, in->mesh, group, range);
 }
 
-/* A label, or the name of a set that stands above. */
+/* A label, or the name of a set defined above. */
 static pbd_status take_member(inp *in, const char *word, bool of_elements, const char *set) {
     mesh_group *group = NULL;
     int64_t label = 0;
@@ -229,7 +228,7 @@ static pbd_status read_set(inp *in, bool of_elements) {
     const bool generate = option_of(&in->line, "GENERATE") != NULL;
     if (!given || !*given) return mesh_wrong(r, "a set without a name");
     char set[LONGEST_LINE];
-    snprintf(set, sizeof set, "%s", given); /* the line is written over */
+    snprintf(set, sizeof set, "%s", given); /* the line is overwritten */
     mesh_group *group = NULL;
     PBD_TRY(group_named(in, set, &group));
     while (at_data(r)) {
@@ -282,7 +281,7 @@ static pbd_status read_block(inp *in) {
             if (in->line.goes_on) return mesh_wrong(in->reader, "a keyword's options on two lines are unsupported");
             return blocks[i].read(in);
         }
-    while (at_data(in->reader)) { /* what some other keyword says */
+    while (at_data(in->reader)) { /* data of other keywords */
         in->reader->at += strcspn(in->reader->at, "\n");
     }
     return pbd_ok();

@@ -1,4 +1,4 @@
-/* A body of the user's own: a mesh from a file, held and loaded by its bounding box's faces or by named groups. */
+/* A user's body: a mesh from a file, held and loaded at faces of its bounding box or at named groups. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static uint32_t *take_elements(const mesh_file *mesh, mesh_shape shape, size_t *
     return node;
 }
 
-/* Files number a tetrahedron's corners the other way round than method.h. */
+/* Files and method.h number a tetrahedron's corners in opposite orientations. */
 static void turn_tets(pbd_scene *scene) {
     for (size_t t = 0; t < scene->tets.count; t++) {
         uint32_t *node = scene->tets.corner + 4 * t, first = node[0];
@@ -70,7 +70,7 @@ static void measure_extent(pbd_scene *scene, double box[2][3]) {
     }
 }
 
-/* Triangles are cloth where there is nothing else; in a solid's file they name parts of its surface. */
+/* Triangles are cloth unless there are volume elements; in a solid's file they only name parts of its surface. */
 static pbd_status take_mesh(const mesh_file *mesh, double scale, pbd_scene *scene) {
     const bool solid = mesh->of[MESH_TET].count + mesh->of[MESH_HEX].count > 0;
     scene->particles.count = mesh->nodes;
@@ -105,7 +105,7 @@ static double tet_volume(const double *x, uint32_t a, uint32_t b, uint32_t c, ui
     return (p[0] * n[0] + p[1] * n[1] + p[2] * n[2]) / 6;
 }
 
-/* Of the six tetrahedra around the diagonal from corner 0 to 6. */
+/* Sum over six tetrahedra around the diagonal from corner 0 to 6. */
 static double hex_volume(const double *x, const uint32_t *h) {
     static const int ring[7] = {1, 2, 3, 7, 4, 5, 1};
     double volume = 0;
@@ -121,7 +121,7 @@ static double triangle_area(const double *x, const uint32_t *t) {
     return 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
 }
 
-/* Elements of whatever kind the scene has, with their volumes (areas) at positions x. */
+/* The elements of a scene, of whichever kind it has. content_of: their volumes (areas). */
 typedef struct body {
     size_t elements;
     const uint32_t *node;
@@ -140,7 +140,7 @@ static double content_of(const body *b, const double *x, size_t element) {
     return b->corners == 8 ? hex_volume(x, n) : triangle_area(x, n);
 }
 
-/* To rounding. Then all corners have the same share, as in a tetrahedron and a triangle. */
+/* To rounding. All its corners have the same share, as in a tetrahedron and a triangle. */
 static bool is_parallelepiped(const double x[HEX8_NODES][3]) {
     double off = 0, size = 0;
     for (int a = 0; a < HEX8_NODES; a++)
@@ -155,7 +155,7 @@ static bool is_parallelepiped(const double x[HEX8_NODES][3]) {
     return off <= 1e-12 * size;
 }
 
-/* The integral of each corner's shape function, times the number of corners: then weight is a consistent load too. */
+/* The integral of each corner's shape function, times the number of corners: so weight is a consistent load too. */
 static void corner_shares(const body *b, const double *x, size_t element, double share[HEX8_NODES]) {
     double corner[HEX8_NODES][3];
     const uint32_t *n = b->node + element * (size_t)b->corners;
@@ -185,7 +185,7 @@ static void lump_mass(pbd_scene *scene) {
 /* How far from a side of the bounding box a node may lie and still be on it, relative to the box's largest edge. */
 static const double ON_SIDE = 1e-6;
 
-/* The nodes of one name; false when there is no such name. */
+/* Marks the nodes of one name; false if there is no such name. */
 static bool mark_named(const mesh_file *mesh, const pbd_scene *scene, const double box[2][3], const char *name,
                        bool *marked) {
     const mesh_group *group = mesh_find_group(mesh, name);
@@ -230,7 +230,7 @@ static pbd_status hold(const bool *marked, pbd_scene *scene) {
     return pbd_error(PBD_BAD_INPUT, "fixed contains all %zu nodes: nothing can move", scene->particles.count);
 }
 
-/* The length or area that bears the load, and each corner's share of it. */
+/* Returns the length or area that bears the load; adds each corner's share of it. */
 static double share_pieces(const pbd_scene *scene, int corners, double *share) {
     const pbd_loaded *pieces = surface_load_pieces(scene, corners);
     double total = 0, x[SURFACE_MOST_CORNERS][3], part[SURFACE_MOST_CORNERS];
@@ -242,8 +242,8 @@ static double share_pieces(const pbd_scene *scene, int corners, double *share) {
     return total;
 }
 
-/* A uniform load on the faces that are marked, where there is none on the edges; where there is neither (points, the
- * inside), equal forces on the nodes. */
+/* A uniform load on the marked faces; without faces, on the marked edges; without both (points, inner nodes), equal
+ * forces on the nodes. */
 static pbd_status load(const bool *marked, const double force[3], pbd_scene *scene) {
     pbd_arena a PBD_ARENA;
     double *share = pbd_new(&a, double, scene->particles.count), total = 0, density[3];
@@ -270,7 +270,7 @@ static pbd_status hold_and_load(const mesh_file *mesh, const pbd_values *values,
     return force[0] != 0 || force[1] != 0 || force[2] != 0 ? load(marked, force, scene) : pbd_ok();
 }
 
-/* At rest when the mean of all that may move rests. */
+/* The body is at rest when the mean of all free nodes is. */
 static pbd_status watch_body(const pbd_values *values, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     size_t held = 0;

@@ -1,4 +1,4 @@
-/* What both formats share: growing lists, labels to numbers, groups to nodes, and the checks of a whole mesh. */
+/* Shared by both formats: growing lists, indices for labels, nodes for groups, and the checks of a whole mesh. */
 #include "cases/mesh/mesh_file.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ pbd_status mesh_wrong(const mesh_reader *reader, const char *format, ...) {
     return pbd_error(PBD_BAD_INPUT, "%.110s, line %ld: %s", reader->path, reader->line, what);
 }
 
-/* Room for one more of `bytes` each. */
+/* Makes room for `capacity` entries of `bytes` each. */
 static bool grow(void *list, size_t capacity, size_t bytes) {
     void **at = list, *grown = realloc(*at, capacity * bytes);
     if (grown) *at = grown;
@@ -86,7 +86,7 @@ static mesh_group *find_in(const mesh_file *mesh, void *const *tree, const char 
     return found ? &mesh->group[(*found)->group] : NULL;
 }
 
-/* Of names that differ in case alone, the tree by letters keeps the first. */
+/* Of names that differ only in case, the tree that ignores case keeps the first. */
 static pbd_status index_group(mesh_file *mesh) {
     group_name *entry = malloc(sizeof *entry);
     if (!entry) return pbd_no_memory();
@@ -156,7 +156,7 @@ void mesh_file_free(mesh_file *mesh) {
 
 typedef struct label_place {
     int64_t label;
-    uint32_t place; /* number of a node; of an element, within its shape */
+    uint32_t place; /* index of a node; of an element, within its shape */
     mesh_shape shape;
 } label_place;
 
@@ -227,17 +227,17 @@ static pbd_status number_elements(const mesh_reader *reader, const label_map *no
 
 /* ---- Groups to nodes --------------------------------------------------------------------------------------------- */
 
-/* The nodes of one group after the other. */
+/* Finds the nodes of one group after the other. */
 typedef struct marking {
     const mesh_reader *reader;
     mesh_file *mesh;
     const label_map *map; /* of nodes, of elements */
-    uint32_t *last;       /* mesh->nodes: the last group that has it, from 1 */
+    uint32_t *last;       /* mesh->nodes: number from 1 of the last group with each */
     uint32_t *node;       /* mesh->nodes: of the present group, in order of discovery */
-    size_t nodes, left;   /* left: how many entries may still come */
+    size_t nodes, left;   /* left: entries that are still allowed */
 } marking;
 
-/* Entries of groups for each letter of the file: a range of few letters may name all nodes, again and again. */
+/* Most group entries per byte of the file: a range of few bytes may name all nodes, any number of times. */
 enum { ENTRIES_PER_LETTER = 16 };
 
 static void mark_node(marking *m, size_t group, uint32_t node) {
@@ -262,14 +262,14 @@ static pbd_status mark_label(marking *m, size_t group, const mesh_range *range, 
     return pbd_ok();
 }
 
-/* A label that stands alone must be there; one of a range may be missing. */
+/* A single label must exist; labels of a range may be missing. */
 static pbd_status mark_range(marking *m, size_t group, const mesh_range *range) {
     const label_map *map = &m->map[range->of_elements];
     size_t found = 0;
     for (size_t i = lower_bound(map, range->first); i < map->count && map->item[i].label <= range->last; i++) {
         const label_place *p = &map->item[i];
         if ((uint64_t)(p->label - range->first) % (uint64_t)range->step != 0) {
-            m->left -= m->left > 0; /* passing over many takes time, too */
+            m->left -= m->left > 0; /* skipped labels count, since they take time too */
             continue;
         }
         found++;
@@ -316,7 +316,7 @@ static pbd_status number_all(const mesh_reader *reader, mesh_file *mesh, label_m
 
 /* ---- Checks of the whole ----------------------------------------------------------------------------------------- */
 
-/* Volumes, areas and lengths below this part of what the longest edge would give are rounding. */
+/* Volumes and areas below this fraction of the cube or square of the longest edge are rounding. */
 static const double FLAT = 1e-12;
 
 typedef struct edge {
@@ -345,7 +345,7 @@ static double longest(const mesh_file *mesh, const uint32_t *node, int corners) 
 }
 
 /* The least volume of the parallelepipeds at an element's corners (a tetrahedron's are all equal); of a triangle, twice
- * its area. Both formats number corners so that the edges from the first to the next three turn like the axes. */
+ * its area. Both formats number corners so that the edges from a corner, in this order, are right-handed. */
 static double least_volume(const mesh_file *mesh, mesh_shape shape, const uint32_t *node) {
     static const int at[8][4] = {{0, 1, 3, 4}, {1, 2, 0, 5}, {2, 3, 1, 6}, {3, 0, 2, 7},
                                  {4, 7, 5, 0}, {5, 4, 6, 1}, {6, 5, 7, 2}, {7, 6, 4, 3}};
@@ -376,7 +376,7 @@ static pbd_status check_element(const mesh_reader *reader, const mesh_file *mesh
                      (long long)of->label[e], what);
 }
 
-/* Points, lines and, where there are volumes, triangles do but name parts of the body. */
+/* Points, lines and, in a solid, triangles only name parts of the body. */
 static pbd_status check_nodes(const mesh_reader *reader, const mesh_file *mesh) {
     const bool solid = mesh->of[MESH_TET].count + mesh->of[MESH_HEX].count > 0;
     pbd_arena a PBD_ARENA;

@@ -1,8 +1,8 @@
-/* A mesh as a file tells it: nodes, elements and named groups, by the file's own numbers ("labels").
+/* A mesh as read from a file: nodes, elements and named groups, identified by the file's own numbers ("labels").
  *
- * Two formats, both text: Gmsh MSH 4.1 and Abaqus/CalculiX INP. The readers are strict: what they do not understand
- * they refuse, with the file, the line and what is wrong there. Everything a file says of sizes is checked against its
- * length before memory is allocated. */
+ * Two text formats: Gmsh MSH 4.1 and Abaqus/CalculiX INP. The readers are strict: they refuse what they do not
+ * understand, with file, line and reason. Sizes that a file declares are checked against its length before memory is
+ * allocated. */
 #ifndef PBD_MESH_FILE_H
 #define PBD_MESH_FILE_H
 
@@ -18,7 +18,7 @@ typedef struct mesh_elements {
     int64_t *label;
     int64_t *node_label; /* count x corners */
     long *line;          /* of the file */
-    uint32_t *node;      /* count x corners: numbers of nodes from 0, once the file is read */
+    uint32_t *node;      /* count x corners: node indices from 0, set once the file is read */
 } mesh_elements;
 
 /* Labels first, first + step, ..., last of nodes or of elements. */
@@ -32,7 +32,7 @@ typedef struct mesh_group {
     char *name;
     mesh_range *range;
     size_t ranges, range_capacity;
-    uint32_t *node; /* ascending, once the file is read: those of its elements too */
+    uint32_t *node; /* ascending, set once the file is read; includes those of its elements */
     size_t nodes;
 } mesh_group;
 
@@ -44,16 +44,16 @@ typedef struct mesh_file {
     mesh_group *group;
     size_t groups, group_capacity;
     size_t ranges;           /* of all groups */
-    void *by_name, *by_word; /* groups in trees of <search.h>: by exact name, and by letters of either case */
+    void *by_name, *by_word; /* groups in trees of <search.h>: by exact name, and ignoring case */
 } mesh_file;
 
-/* Reads a mesh. PBD_BAD_INPUT with file, line and what for anything that is not one; *out is then empty. Elements have
- * positive volume and three or more corners, every node belongs to one, all coordinates are finite. Free with
- * mesh_file_free (safe on a zeroed one). */
+/* Reads and checks a mesh: elements of three or more corners have a positive volume or area, every node belongs to one
+ * of them, all coordinates are finite. Otherwise PBD_BAD_INPUT with file, line and reason; *out is then empty. Free
+ * with mesh_file_free (safe on a zeroed one). */
 pbd_status mesh_file_read(const pbd_content *content, mesh_file *out);
 void mesh_file_free(mesh_file *mesh);
 
-/* By exact name, else by letters of either case; NULL when there is none. */
+/* Finds a group by exact name, otherwise ignoring case; NULL if there is none. */
 const mesh_group *mesh_find_group(const mesh_file *mesh, const char *name);
 
 /* ---- For the readers --------------------------------------------------------------------------------------------- */
@@ -67,15 +67,15 @@ typedef struct mesh_reader {
 pbd_status mesh_read_gmsh(mesh_reader *reader, mesh_file *out);
 pbd_status mesh_read_inp(mesh_reader *reader, mesh_file *out);
 
-/* «part.msh, line 12: ...» */
+/* PBD_BAD_INPUT with the message «part.msh, line 12: ...» */
 pbd_status mesh_wrong(const mesh_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 pbd_status mesh_add_node(mesh_reader *reader, mesh_file *mesh, int64_t label, const double x[3]);
 pbd_status mesh_add_element(mesh_reader *reader, mesh_file *mesh, mesh_shape shape, int64_t label,
                             const int64_t *nodes);
-/* The group of that name, a new one where there is none. The pointer is valid until the next call. */
+/* Finds or adds the group of that name. The pointer is valid until the next call. */
 pbd_status mesh_get_group(mesh_file *mesh, const char *name, mesh_group **out);
-/* Refuses more ranges than the file has letters: sets of sets may double at every line. */
+/* Refuses more ranges than the file has bytes: sets of sets may double at every line. */
 pbd_status mesh_add_range(const mesh_reader *reader, mesh_file *mesh, mesh_group *group, mesh_range range);
 
 #endif

@@ -1,5 +1,5 @@
 /* A block of sand with a notch in its underside falls to the floor and breaks, or holds together as if it were elastic:
- * what the paper sets against flow that is looked at only once a step. */
+ * the paper's comparison with flow that is evaluated only once per step. */
 #include <math.h>
 
 #include "cases/scenes/granular_drop.h"

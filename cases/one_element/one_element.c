@@ -1,7 +1,7 @@
 /* One tetrahedron or triangle that starts deformed, without loads: what a projection of its constraints does to it.
  *
  * No force acts and nothing moves at the start, so the displacement after a step of one iteration is the projection
- * itself. It is compared with gradients by differences of an energy that this file evaluates from positions. */
+ * itself. It is compared with finite-difference gradients of an energy that this file evaluates from positions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ typedef struct one_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* Edges from the last corner, by corner. In `skewed` no angle or length comes twice. */
+/* Edges from the last corner, by corner. In `skewed` no angle or length occurs twice. */
 static const double rest_edges[][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {1.1, 0.1, -0.2, 0.3, 0.8, 0.1, -0.1, 0.25, 0.9}};
 
 static mat3 start_gradient(int motion, double amount) {
@@ -147,8 +147,8 @@ static bool is_held(const pbd_scene *scene, int corner) {
     return scene->particles.fixed > 0 && scene->particles.fixed_particle[0] == (uint32_t)corner;
 }
 
-/* How far the directions of the impulse and of the energy's descent at the start are apart: the distance of their unit
- * vectors, by central differences of second order. NaN where either is 0. */
+/* Distance between the unit vectors of the impulse and of the energy's descent at the start, which is by central
+ * differences of second order. NaN if either is 0. */
 static double direction_error(const pbd_setup *setup, const double *impulse) {
     const pbd_scene *scene = &setup->scene;
     const one_detail *d = setup->detail;

@@ -1,5 +1,5 @@
-/* A ball of viscoplastic paint falls on a square of cloth: what momentum they exchange, how deep particles come into
- * the cloth, and whether any is lost through it. */
+/* A ball of viscoplastic paint falls on a square of cloth: the momentum they exchange, how deep particles penetrate the
+ * cloth, and whether any is lost through it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +37,13 @@ enum { LOOKS = 60, MOMENTS = 4, MOST_SHOWN = 20000 };
 typedef struct paint_detail {
     sampling particles;
     sheet_size size;
-    size_t paint;           /* particles of it: they come first */
-    double distance;        /* m: of a particle's middle from the cloth's, where they touch */
-    double start[3], scale; /* kg m/s: all momentum at the start, and the sum of its sizes, */
-    bool starts, tells;     /* which was seen; the method tells velocities */
+    size_t paint;           /* number of its particles, which come first */
+    double distance;        /* m: of a particle's centre from the cloth's middle surface in contact */
+    double start[3], scale; /* kg m/s: total momentum at the start, sum of the particles' magnitudes */
+    bool starts, tells;     /* start and scale are set; the method provides velocities */
     double momentum;        /* 1: the largest error so far */
     double deepest;         /* m */
-    size_t lost, shown;     /* now; moments that pictures have */
+    size_t lost, shown;     /* current number; slices recorded so far */
     double sag;             /* m, of the cloth's lowest vertex */
 } paint_detail;
 
@@ -56,7 +56,7 @@ static pbd_status grow(void *rows, size_t count, size_t size) {
     return pbd_ok();
 }
 
-/* Room for `more` particles after those that are there, at rest without loads. */
+/* Appends `more` particles, at rest and without loads. */
 static pbd_status add_particles(pbd_scene *scene, size_t more) {
     const size_t n = scene->particles.count, all = n + more;
     PBD_TRY(grow(&scene->particles.positions, 3 * all, sizeof(double)));
@@ -135,7 +135,7 @@ static pbd_status add_paint(const pbd_values *values, paint_detail *detail, pbd_
     const solid ball = shapes_solid(&s);
     PBD_TRY(sampling_make(&ball, &plan, &detail->particles));
     const sampling *made = &detail->particles;
-    const double own = (made->site ? 0.5 : 0.3) * made->spacing; /* as near as they are put to a surface */
+    const double own = (made->site ? 0.5 : 0.3) * made->spacing; /* least distance of samples from a surface */
     detail->distance = own + 0.5 * scene->material[CLOTH].thickness;
     double lowest = 0;
     for (size_t i = 0; i < made->count; i++) lowest = fmin(lowest, made->position[3 * i + 2]);
@@ -173,8 +173,8 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* What is left of momentum's balance with gravity over what there was at the start; where something is held there is no
- * such balance. */
+/* Residual of the balance of momentum with gravity, relative to the start. There is no such balance if particles are
+ * held. */
 static void look_at_momentum(paint_detail *d, const pbd_scene *scene, const double *v, double time) {
     double sum[3] = {0}, scale = 0, mass = 0, left = 0;
     for (size_t i = 0; i < scene->particles.count; i++) {
@@ -198,7 +198,7 @@ static void look_at_momentum(paint_detail *d, const pbd_scene *scene, const doub
     if (d->scale > 0) d->momentum = fmax(d->momentum, sqrt(left) / d->scale);
 }
 
-/* The ball is above the cloth at the start: the surface as seen from there goes round it by this sign. */
+/* Winding number of the cloth around x. The ball starts above the cloth: the sign there is that of the upper side. */
 static double side_of(const triangle_tree *tree, const double x[3]) { return triangle_tree_winding(tree, x); }
 
 /* Lost: not finite, or on the other side of the cloth, through it or over its rim. */
@@ -224,7 +224,7 @@ static pbd_status look_at_cloth(paint_detail *d, const pbd_scene *scene, const d
     return pbd_ok();
 }
 
-/* What lies within a spacing of the plane y = 0, at a few moments: paint, and the middle line of the cloth. */
+/* Paint within three quarters of a spacing of the plane y = 0, and the middle line of the cloth, at a few times. */
 static void show_slice(paint_detail *d, const pbd_scene *scene, const double *x, double time, pbd_recorder *recorder) {
     for (size_t i = 0; i < d->paint; i++)
         if (fabs(x[3 * i + 1]) < 0.75 * scene->particles.spacing) {

@@ -1,4 +1,4 @@
-/* Many pairs of particles, each at another distance and out of reach of all others: the force between two over
+/* Many pairs of particles, each at a different distance and out of reach of all others: the force between two over
  * their distance, the surface around two, and the kernel itself, with its integral by quadrature. */
 #include <math.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
 
 /* ---- The kernel -------------------------------------------------------------------------------------------------- */
 
-/* In d dimensions, over all of them: by Simpson's rule on 2000 stretches, exact to rounding for these polynomials. */
+/* Of the kernel over all space, by Simpson's rule on 2000 intervals: exact to rounding for these polynomials. */
 static double integral(const smoothed_matter *m, int dimensions) {
     const double pi = acos(-1), sphere[] = {2, 2 * pi, 4 * pi}, support = 2 * m->h, step = support / 4000;
     double sum = 0;
@@ -78,7 +78,7 @@ static void record_kernel(const smoothed_matter *m, pbd_recorder *recorder) {
         for (int d = 1; d <= 3; d++) {
             const sph_value at = sph_kernel_in((sph_kernel)m->kernel, d, r * r, 2 * m->h);
             const double w = at.w * pow(m->h, d);
-            /* (dW/dr)/r is not there for the spiky kernel at 0, where dW/dr is -3 W/R from the right. */
+            /* (dW/dr)/r is undefined for the spiky kernel at 0, where dW/dr is -3 W/R from the right. */
             const double steep = n == 0 && m->kernel == SPH_SPIKY ? -1.5 * w : at.slope * r * pow(m->h, d + 1);
             pbd_series(recorder, "kernel", value[d - 1], "1", &w, 1, 1);
             pbd_series(recorder, "kernel", slope[d - 1], "1", &steep, 1, 1);
@@ -140,7 +140,7 @@ static pbd_status draw_two(const pairs_detail *detail, double apart, double leve
     return pbd_ok();
 }
 
-/* The least distance, in h, at which two have two surfaces, by halving; and how far from a lone one its surface is. */
+/* Least distance, in h, at which two particles have two surfaces, by bisection; and the radius of an isolated one's. */
 static pbd_status record_surface(const pairs_detail *detail, double level, const char *parts, const char *radius,
                                  pbd_recorder *recorder) {
     double together = 0.5, apart = 4;

@@ -1,4 +1,4 @@
-/* A body that starts squashed into a small ball, in vacuum: does it come back? */
+/* A body that starts squashed into a small ball, in vacuum: does it recover? */
 #include <math.h>
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ typedef struct recovery_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* Evenly in the unit ball. */
+/* Uniform in the unit ball. */
 static void random_in_ball(uint64_t *seed, double out[3]) {
     do {
         for (int d = 0; d < 3; d++) out[d] = body_noise(seed);
@@ -66,7 +66,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     pbd_scene *scene = &setup->scene;
     recovery_detail *detail = setup->detail;
     sampling_plan plan = particle_plan(values);
-    plan.cubes = true; /* so that the tetrahedra hold every particle */
+    plan.cubes = true; /* so that every particle is in a tetrahedron */
     const placement here = placement_at(0, 0, 0);
     named_body body PBD_CLEANUP(named_body_free) = {0};
     PBD_TRY(named_body_make(values, (body_shape)pbd_choice(values, "shape"), pbd_real(values, "size"), setup, &body));

@@ -1,6 +1,6 @@
-/* A lattice of particles, turned as a whole: what a method takes for its deformation gradient, which is the rotation;
- * the impulse of a step that begins at rest; and how well a body that spins keeps its angular momentum. README.md says
- * how each is measured. */
+/* A lattice of particles, rotated as a whole: the deformation gradient that a method computes, which should be the
+ * rotation; the impulse of a step that begins at rest; and how well a spinning body keeps its angular momentum.
+ * README.md says how each is measured. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,9 +9,9 @@
 #include "harness/exec/arena.h"
 
 static const double PI = 3.14159265358979323846;
-static const double SMALLEST_CORRECTION = 1e-5; /* spacings, mean: below it a step is rounding, and has no impulse */
+static const double SMALLEST_CORRECTION = 1e-5; /* spacings, mean: below it a step is rounding and has no impulse */
 enum { LARGEST_LAYER = 2000 };
-enum { INNER_LAYERS = 2 }; /* inner particles have as many or more between them and every face */
+enum { INNER_LAYERS = 2 }; /* inner particles have at least so many between them and every face */
 
 static const pbd_param params[] = {
     {"nx", "", PBD_INTEGER, "21", 2, 1000, 0, NULL, "particles along x"},
@@ -34,7 +34,7 @@ typedef struct rotation_detail {
     bool spins;
     double momentum; /* kg m^2/s: about z, at the start */
     long looks;
-    double *before; /* particles x 3, m: at the first look */
+    double *before; /* particles x 3, m: at the first observation */
 } rotation_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ static double rotation_error(double angle, const double *F) {
     return sqrt(square / 3);
 }
 
-/* The middle layer across z, for a picture, as long as it can be read: `width` numbers of each of its particles. */
+/* Records the middle layer across z for a picture, unless it is too large to read: `width` numbers per particle. */
 static void record_layer(const rotation_detail *detail, const char *name, const char *unit, const double *rows,
                          size_t width, pbd_recorder *recorder) {
     static const char *const component[] = {"x", "y", "z"};
@@ -147,7 +147,7 @@ static void record_layer(const rotation_detail *detail, const char *name, const 
                    width * n[2]);
 }
 
-/* error: room for one of each particle. */
+/* error: particles. */
 static void record_errors(const pbd_setup *setup, const double *F, double *error, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
     const rotation_detail *detail = setup->detail;
@@ -178,8 +178,8 @@ static pbd_status look_at_gradients(const pbd_setup *setup, const pbd_method *me
     return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
 }
 
-/* What a step that began at rest gave: sum m dx and sum x cross m dx about where it began, over the sums of their
- * sizes. */
+/* Impulses of a step that began at rest: sum m dx and sum x cross m dx about the centre of mass before it, over the
+ * sums of their magnitudes. */
 static void record_impulse(const pbd_scene *scene, const double *before, const double *after, pbd_recorder *recorder) {
     double linear[3] = {0}, angular[3] = {0}, pushes = 0, turns = 0, centre[3];
     particle_centre_of_mass(scene, before, centre);
@@ -206,7 +206,7 @@ static void record_impulse(const pbd_scene *scene, const double *before, const d
                sqrt(angular[0] * angular[0] + angular[1] * angular[1] + angular[2] * angular[2]) / turns);
 }
 
-/* The first step's: positions at its beginning are kept for its end. */
+/* Impulse of the first step: positions before it are kept until its end. */
 static pbd_status look_at_impulse(const pbd_setup *setup, const pbd_method *method, const void *state,
                                   pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
@@ -220,7 +220,7 @@ static pbd_status look_at_impulse(const pbd_setup *setup, const pbd_method *meth
     return pbd_ok();
 }
 
-/* L_z over that at the start. PBD_NOT_SUPPORTED when the method tells no velocities. */
+/* L_z over that at the start. PBD_NOT_SUPPORTED if the method provides no velocities. */
 static pbd_status look_at_momentum(const pbd_setup *setup, const pbd_method *method, const void *state, double *out) {
     const pbd_scene *scene = &setup->scene;
     const rotation_detail *detail = setup->detail;

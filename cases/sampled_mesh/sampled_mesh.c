@@ -1,4 +1,4 @@
-/* A body of the user's own, given by its surface: a closed triangle mesh, filled with particles. */
+/* A user's body, given by its surface: a closed triangle mesh, filled with particles. */
 #include <math.h>
 
 #include "cases/geometry/shape_mesh.h"

@@ -1,4 +1,4 @@
-/* A body made here, filled with particles. */
+/* A built-in body, filled with particles. */
 #include <math.h>
 
 #include "cases/scenes/named_body.h"

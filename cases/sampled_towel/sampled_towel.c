@@ -52,7 +52,7 @@ static pbd_status lay_sheet(const pbd_values *values, towel_detail *detail, doub
     return sheet_mesh(&detail->size, &detail->middle);
 }
 
-/* Copies of the sheet, one spacing above each other, the middle of all at z = 0. */
+/* Copies of the sheet, one spacing above each other, centred at z = 0. */
 static pbd_status stack(const towel_detail *detail, double spacing, pbd_scene *scene) {
     const size_t nodes = detail->middle.particles.count, n = nodes * detail->layers;
     scene->particles.count = n;
@@ -77,8 +77,8 @@ static void pull(const towel_detail *detail, size_t node, size_t axis, double fo
         scene->loads.forces[3 * (node + l * detail->middle.particles.count) + axis] += force;
 }
 
-/* Dead loads on the outermost particles. These stand half a spacing inside of the edges: the forces are larger by as
- * much as their arm is shorter, so that any affine motion takes from them the work that it takes from the traction. */
+/* Dead loads on the outermost particles. These lie half a spacing inside the edges: the forces are increased by the
+ * ratio of the lever arms, so that their work in any affine motion equals that of the traction. */
 static void pull_edges(const towel_detail *detail, double traction, pbd_scene *scene) {
     const sheet_size *size = &detail->size;
     const double h = scene->particles.spacing;
@@ -118,7 +118,7 @@ static void free_detail(void *detail) { pbd_scene_free(&((towel_detail *)detail)
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* Where the sheet in the middle is: the mean over the layers. To be freed; NULL without memory. */
+/* Positions of the sheet in the middle: means over the layers. The caller frees them; NULL without memory. */
 static double *middle_of(const towel_detail *detail, const double *x) {
     const size_t nodes = detail->middle.particles.count;
     double *mean = calloc(3 * nodes, sizeof *mean);
@@ -167,7 +167,7 @@ static void record_node(const towel_detail *detail, const double *middle, int i,
     pbd_series(recorder, "outline", "z", "m", &x[2], 1, 1);
 }
 
-/* Once around: where the edges of the sheet in the middle are. */
+/* Records the edges of the sheet in the middle, once around. */
 static void record_outline(const towel_detail *detail, const double *middle, pbd_recorder *recorder) {
     const int along = detail->size.along, across = detail->size.across;
     for (int i = 0; i < along; i++) record_node(detail, middle, i, 0, recorder);

@@ -1,4 +1,4 @@
-/* A column of sand is let go and slumps to a heap on the floor: how far, how high, and at what slope.
+/* A column of sand is released and slumps to a heap on the floor: how far, how high, and at what slope.
  *
  * As in the experiments of Lube et al. and Lajeunesse et al. (2004, 2005): a cylinder that is lifted away at once
  * (axisymmetric), or sand behind a gate in a channel with smooth sides that runs out to one side (plane). The wall at
@@ -33,7 +33,7 @@ typedef struct column_detail {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* The slab is as wide as so many layers of particles; for lattices a whole number of them fits its length. */
+/* The slab is `layers` spacings wide; for lattices a whole number of spacings fits its length. */
 static sampling_plan plan_slab(const pbd_values *values, const column_detail *detail, double *width) {
     sampling_plan plan = particle_plan(values);
     const double layers = pbd_real(values, "layers");
@@ -48,7 +48,7 @@ static sampling_plan plan_slab(const pbd_values *values, const column_detail *de
     return plan;
 }
 
-/* A lattice of touching grains stands as a tower: they are put a little off their places, at random by `seed`. */
+/* A lattice of touching grains would stand as a tower: they are displaced a little, at random by `seed`. */
 static void disturb(const pbd_values *values, sampling *s) {
     const double most = pbd_real(values, "jitter") * s->spacing;
     uint64_t seed = (uint64_t)pbd_integer(values, "seed") + 1;
@@ -72,7 +72,7 @@ static pbd_status make_particles(const pbd_values *values, column_detail *detail
     return pbd_ok();
 }
 
-/* Those that are off their places may be nearer to the floor. */
+/* Displaced particles may be nearer to the floor. */
 static pbd_status set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene) {
     const double off = pbd_real(values, "jitter") * s->spacing;
     PBD_TRY(granular_set_radii(values, s, scene));

@@ -34,7 +34,7 @@ typedef struct sausages_detail {
     sampling particles;
     size_t sausages;
     double pitch, lift, wide,
-        back; /* m: of two sausages; above the table; half the row's width; the plate's place, x */
+        back; /* m: distance of sausages; height above the table; half the row's width; x of the plate */
     particle_watch watch;
 } sausages_detail;
 
@@ -52,8 +52,8 @@ static pbd_collider *add_box(pbd_scene *scene, const double low[3], const double
     return c;
 }
 
-/* A row with a tenth of a radius on both sides of each sausage; more where contact radii, or particles that stand out
- * of the sausage's surface, need it to start without contact. */
+/* A row with a tenth of a radius on both sides of each sausage; more if contact radii, or particles that protrude from
+ * the sausage's surface, need it to start without contact. */
 static void make_room(const pbd_values *values, sausages_detail *detail) {
     const double radius = pbd_real(values, "sausage_radius"), contact = particle_radius(values, &detail->particles);
     double low[3] = {INFINITY, INFINITY, INFINITY}, side = 0;

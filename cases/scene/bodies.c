@@ -92,7 +92,7 @@ static pbd_status check_sizes(pbd_yaml *tree, const yaml_node_t *node, made_of o
     return pbd_ok();
 }
 
-/* Keys that have no effect beside others. */
+/* Refuses keys that have no effect in combination with others. */
 static pbd_status check_together(pbd_yaml *tree, const yaml_node_t *node, const body_keys *keys, bool sheet,
                                  bool named_shape) {
     const bool mesh = keys->mesh != NULL, extent = mesh || named_shape, filled = !sheet && !keys->points;
@@ -187,7 +187,7 @@ static void make_shape(const body_keys *k, size_t which, shapes *s) {
     shapes_place(s, k->extent > 0 ? k->extent : k->scale, stay);
 }
 
-/* closed: it bounds a solid; else it may have borders. */
+/* closed: the mesh bounds a solid; otherwise it may have borders. */
 static pbd_status read_mesh(pbd_yaml *tree, const yaml_node_t *node, const body_keys *k, bool closed,
                             triangle_mesh *out) {
     pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
@@ -214,7 +214,7 @@ static pbd_status read_mesh(pbd_yaml *tree, const yaml_node_t *node, const body_
                : pbd_yaml_error(tree, keys_find(tree, node, "mesh"), "%.280s", status.text);
 }
 
-/* The solid and half a spacing around it: of a lattice in it the sites on its surface are inside. */
+/* The solid grown by half a spacing: lattice sites on its surface are then inside. */
 typedef struct grown {
     const solid *inner;
     double by;
@@ -336,7 +336,7 @@ static pbd_status fill_solid(pbd_yaml *tree, const yaml_node_t *node, const body
     return take_shape_skin(&s, arena, out);
 }
 
-/* A rectangle in z = 0, its middle at the origin. */
+/* A rectangle in z = 0, centred at the origin. */
 static pbd_status fill_sheet(pbd_yaml *tree, const yaml_node_t *node, const body_keys *k, const pbd_material *cloth,
                              pbd_arena *arena, scene_body *out) {
     const double length = k->scale * k->length, width = k->scale * k->width, area = length * width;
@@ -371,7 +371,7 @@ static double triangle_area(const double *a, const double *b, const double *c) {
     return 0.5 * hypot(hypot(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2]), u[0] * v[1] - u[1] * v[0]);
 }
 
-/* A mesh as cloth: its vertices are the particles, each with a third of the triangles about it. */
+/* A mesh as cloth: its vertices are the particles, each with a third of the adjacent triangles. */
 static pbd_status fill_cloth(pbd_yaml *tree, const yaml_node_t *node, const body_keys *k, const pbd_material *cloth,
                              pbd_arena *arena, scene_body *out) {
     triangle_mesh mesh PBD_CLEANUP(triangle_mesh_free) = {0};
@@ -409,7 +409,7 @@ static pbd_status choose_spacing(pbd_yaml *tree, const yaml_node_t *node, const 
 
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
-/* Other programs number them the other way round. */
+/* Other programs may number corners in the opposite orientation. */
 static void orient_tets(points_file *p) {
     for (uint32_t *t = p->corner[POINTS_TET], *end = t + 4 * p->cells[POINTS_TET]; t < end; t += 4)
         if (tet_volume(p->field[POINTS_POSITION], t) < 0) {
@@ -419,7 +419,7 @@ static void orient_tets(points_file *p) {
         }
 }
 
-/* Faces are cloth's, or those of a solid that is a membrane: as with sheets, their corners are no samples. */
+/* Faces belong to cloth, or to a solid that is a membrane: as in sheets, their corners are not samples of a volume. */
 static pbd_status fill_points(pbd_yaml *tree, const yaml_node_t *node, const scene_defaults *defaults, body_keys *k,
                               const pbd_material *material, pbd_arena *arena, scene_body *out) {
     const yaml_node_t *at = keys_find(tree, node, "points");
@@ -461,7 +461,7 @@ static pbd_status fill_points(pbd_yaml *tree, const yaml_node_t *node, const sce
 
 static pbd_status put_in_place(const body_keys *k, const scene_turn *turn, pbd_arena *arena, scene_body *out) {
     const placement here = out->place = scene_turn_place(turn, k->place);
-    placement turned = here; /* of vectors */
+    placement turned = here; /* for vectors */
     const bool strained = k->stretch[0] != 1 || k->stretch[1] != 1 || k->stretch[2] != 1;
     memset(turned.by, 0, sizeof turned.by);
     if (strained) {

@@ -69,7 +69,7 @@ static pbd_status find_rule(pbd_yaml *tree, const yaml_node_t *node, const flow_
     return pbd_ok();
 }
 
-/* What depends on the scale has no default. */
+/* Parameters that depend on the scale have no default. */
 static pbd_status check_asked(pbd_yaml *tree, const yaml_node_t *node, const flow_entry *rule) {
     for (size_t k = 0; rule->parameter[k].param.name; k++) {
         const pbd_param *p = &rule->parameter[k].param;

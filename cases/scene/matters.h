@@ -6,7 +6,7 @@
 
 typedef struct scene_matters {
     size_t count;
-    const char *name[PBD_MOST_MATERIALS + 1]; /* ends with NULL; of the tree */
+    const char *name[PBD_MOST_MATERIALS + 1]; /* ends with NULL; owned by the tree */
     pbd_material material[PBD_MOST_MATERIALS];
 } scene_matters;
 
@@ -14,7 +14,7 @@ typedef struct scene_matters {
  * as keys. */
 pbd_status matters_read(pbd_yaml *tree, const yaml_node_t *node, scene_matters *out);
 
-/* Their keys, those of each flow rule among them: keys_write. */
+/* The keys of matters, including those of each flow rule: keys_write. */
 void matters_schema_write(FILE *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* A scene of the user's own, from a YAML file: README.md lists its keys.
+/* A user's scene, from a YAML file: README.md lists its keys.
  *
  *   file -> yaml tree -> matters, bodies (bodies.h) -> one scene -> colliders, held regions, loads, blades */
 #include "cases/scene/scene.h"
@@ -80,7 +80,8 @@ static pbd_status read_bodies(pbd_yaml *tree, const yaml_node_t *list, const sce
     return pbd_ok();
 }
 
-/* Methods take one spacing for a scene: their kernels' radius. Counts that are asked for exactly differ a little. */
+/* Methods take one spacing for a scene, which sets their kernel radius. Exact particle counts give slightly different
+ * ones. */
 static const double MOST_SPACING_RATIO = 1.1;
 
 static pbd_status find_spacing(pbd_yaml *tree, const scene_bodies *bodies, pbd_scene *scene) {
@@ -169,7 +170,7 @@ static void copy_body(const scene_body *body, size_t number, filled *at, pbd_sce
     at->particles += body->count;
 }
 
-/* Only matters that a body is of: others would be counted by scene checks. */
+/* Takes only matters that a body is made of: scene checks would count the others too. */
 static void take_matters(const scene_matters *matters, scene_bodies *bodies, pbd_scene *scene) {
     size_t place[PBD_MOST_MATERIALS];
     for (size_t k = 0; k < matters->count; k++) {
@@ -237,8 +238,8 @@ static const scene_key contact_table[] = {
     {"layers", KEY_COUNT, offsetof(contact_keys, layers), 1, 3, 0, "", NULL},
     {0}};
 
-/* Elastic bodies meet by pairs of particles. Matter that flows, liquid, and cloth with anything else meet by their
- * methods' own kernels. */
+/* Elastic bodies are in contact by pairs of particles. Matter that flows, liquid, and cloth with anything else interact
+ * by the kernels of their methods. */
 static bool meet_by_pairs(const pbd_scene *scene) {
     size_t cloths = 0;
     for (size_t k = 0; k < scene->materials; k++) {
@@ -316,7 +317,7 @@ static void free_detail(void *detail) { free(((scene_detail *)detail)->part); }
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 typedef struct outline {
-    double centre[3], lowest, highest, spread; /* m; spread: that 99 % of the mass is nearer, level, to the centre */
+    double centre[3], lowest, highest, spread; /* m; spread: 99 % of the mass is nearer to the centre horizontally */
 } outline;
 
 typedef struct distance {

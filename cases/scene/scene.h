@@ -1,4 +1,4 @@
-/* A scene of a file: what its build keeps, for metrics and for `pbdbench scene`. */
+/* A scene from a file: what its `build` keeps for metrics and for `pbdbench scene`. */
 #ifndef PBD_SCENE_SCENE_H
 #define PBD_SCENE_SCENE_H
 
@@ -20,14 +20,13 @@ typedef struct scene_part {
 typedef struct scene_detail {
     size_t parts;
     scene_part *part;
-    double density_start, density_most; /* kg/m^3, the largest: a kernel of two spacings */
-    double peak, energy, fastest;       /* J at most, J now; m/s at most */
-    double deepest;                     /* m: of a middle beyond a collider, at most */
+    double density_start, density_most; /* kg/m^3: largest at the start, largest so far; by a kernel of two spacings */
+    double peak, energy, fastest;       /* kinetic energy: largest, current, J; largest speed, m/s */
+    double deepest;                     /* m: largest depth of a particle's centre beyond a collider */
     bool looked, tells_velocities;
 } scene_detail;
 
-/* The keys of a scene file as rows of a table in Markdown, by the tables that read it; what they mean is in README.md.
- */
+/* Writes the keys of a scene file as a Markdown table, from the tables that read it; README.md explains them. */
 void scene_schema_write(FILE *out);
 
 #endif

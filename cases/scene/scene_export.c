@@ -34,7 +34,7 @@ static pbd_status check_matter(const pbd_scene *s, const pbd_material *m) {
     return pbd_ok();
 }
 
-/* Bodies follow each other, and each is of one matter: a body is a file. */
+/* The particles of a body must be contiguous and of one matter: each body is one file. */
 static pbd_status check_bodies(const pbd_scene *s) {
     for (size_t i = 1; i < s->particles.count; i++) {
         const uint32_t body = body_of(s, i), before = body_of(s, i - 1);
@@ -96,7 +96,7 @@ static void put_moving(FILE *file, const char *key, const double x[3]) {
     if (x[0] != 0 || x[1] != 0 || x[2] != 0) put_vector(file, key, x);
 }
 
-/* Of a name in a table. */
+/* A key of a nested mapping. */
 static void put_indented(FILE *file, const char *key, double x) {
     fputs("    ", file);
     put_number(file, key, x);
@@ -165,7 +165,7 @@ typedef struct exported {
     size_t first, count;
 } exported;
 
-/* Of the body; NULL where all are 0. */
+/* The body's part of an array; NULL if all its values are 0. */
 static double *part_of(const exported *e, double *of_scene, size_t width) {
     double *part = of_scene ? of_scene + width * e->first : NULL;
     for (size_t i = 0; part && i < width * e->count; i++)
@@ -215,7 +215,7 @@ static pbd_status take_cells(const exported *e, pbd_arena *arena, points_file *o
     return pbd_ok();
 }
 
-/* Radii are always said: what is left out would have those of its spacing. */
+/* Radii are always written: missing ones would follow from the spacing. */
 static pbd_status write_points(const exported *e, const char *path, pbd_arena *arena, points_file *out) {
     const pbd_scene *s = e->scene;
     *out = (points_file){.count = e->count,
@@ -249,8 +249,8 @@ static pbd_status put_body(exported *e) {
 
 /* ---- Colliders and blades ---------------------------------------------------------------------------------------- */
 
-/* The rotation whose columns are the axes, as a quaternion: its largest component first found, by which the others are
- * exact to rounding for every angle (Shepperd 1978). */
+/* Writes the rotation whose columns are the axes, by way of a quaternion. Its largest component is found first, so that
+ * the others are exact to rounding for every angle (Shepperd 1978). */
 static void put_turn(FILE *file, const double axis[3][3]) {
     const double trace = axis[0][0] + axis[1][1] + axis[2][2];
     double q[4] = {1 + trace}, vector[3]; /* q[0]: the scalar. Up to a common factor */

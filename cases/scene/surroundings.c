@@ -100,7 +100,7 @@ static pbd_status take_sizes(pbd_yaml *tree, const yaml_node_t *node, const char
 
 /* ---- Meshes ------------------------------------------------------------------------------------------------------ */
 
-/* By default its lowest point comes to z = 0 and its middle to x = y = 0, as with a mesh that particles fill. */
+/* By default its lowest point is moved to z = 0 and its centre to x = y = 0, as for a mesh filled with particles. */
 static pbd_status read_surface(pbd_yaml *tree, const collider_keys *k, pbd_collider_mesh *out) {
     pbd_content content PBD_CLEANUP(pbd_content_free) = {0};
     triangle_mesh raw PBD_CLEANUP(triangle_mesh_free) = {0};
@@ -226,7 +226,7 @@ pbd_status blades_read(pbd_yaml *tree, const yaml_node_t *list, pbd_scene *scene
 
 /* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
-/* Where particles are at rest: in a box or a sphere, or all of a body. */
+/* Selects particles by their position at rest, in a box or a sphere, or by their body. */
 typedef struct region {
     double low[3], high[3], centre[3], radius, force[3];
     const yaml_node_t *body;
@@ -274,7 +274,7 @@ static pbd_status region_read(pbd_yaml *tree, const yaml_node_t *node, const cha
     return pbd_ok();
 }
 
-/* Sets mark[i] of the particles in the region; at least one. */
+/* Sets mark[i] for the particles in the region; an error if there are none. */
 static pbd_status mark_region(pbd_yaml *tree, const yaml_node_t *node, const scene_bodies *bodies,
                               const pbd_scene *scene, const region *r, unsigned char *mark) {
     size_t only = 0, count = 0;
@@ -308,7 +308,7 @@ pbd_status held_read(pbd_yaml *tree, const yaml_node_t *list, const scene_bodies
     return body_hold(scene, mark);
 }
 
-/* The force is that on all of the region, shared by volume. */
+/* The force is the total on the region, distributed by volume. */
 static void add_load(const region *r, const unsigned char *mark, pbd_scene *scene) {
     double volume = 0;
     for (size_t i = 0; i < scene->particles.count; i++) volume += mark[i] ? scene->particles.volumes[i] : 0;

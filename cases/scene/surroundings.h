@@ -1,4 +1,4 @@
-/* What a scene file has around its bodies: colliders, blades, regions that are held or loaded. */
+/* The surroundings of the bodies of a scene file: colliders, blades, regions that are held or loaded. */
 #ifndef PBD_SCENE_SURROUNDINGS_H
 #define PBD_SCENE_SURROUNDINGS_H
 
@@ -10,17 +10,17 @@ typedef struct scene_bodies {
     scene_body *item;
 } scene_bodies;
 
-/* Lists of a scene file; NULL: there is none. The scene's particles must be there. */
+/* Read lists of a scene file; NULL: there is none. The scene's particles must be set before. */
 pbd_status colliders_read(pbd_yaml *tree, const yaml_node_t *list, double friction, pbd_scene *scene);
 pbd_status blades_read(pbd_yaml *tree, const yaml_node_t *list, pbd_scene *scene);
 pbd_status held_read(pbd_yaml *tree, const yaml_node_t *list, const scene_bodies *bodies, pbd_scene *scene);
 pbd_status loads_read(pbd_yaml *tree, const yaml_node_t *list, const scene_bodies *bodies, pbd_scene *scene);
 
-void surroundings_schema_write(FILE *out); /* their keys: keys_write */
+void surroundings_schema_write(FILE *out); /* the keys of these lists: keys_write */
 
 extern const char *const collider_shapes[]; /* in the order of shapes.def, ends with NULL */
 
-/* A size of a shape: its key, the entry of half[] and what the value is multiplied by. `size` fills all three. */
+/* A size of a shape: its key, the entry of half[] that it sets, and its factor. The key `size` sets all three. */
 enum { COLLIDER_SIZES = 3 };
 typedef struct collider_size {
     const char *key;

@@ -29,12 +29,12 @@ typedef struct dive_detail {
     sampling particles;
     granular_watch watch;
     double length, width, depth;
-    double deepest; /* m: a particle's middle in the person, at most */
+    double deepest; /* m: largest depth of a particle's centre in the person */
 } dive_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* The floor rubs, the side walls do not: the bed goes on behind them. */
+/* The floor has friction, the side walls have none: they stand for snow that continues behind them. */
 static void add_bed(const double low[3], const double high[3], double friction, pbd_scene *scene) {
     const double foot[3] = {0, 0, low[2]}, up[3] = {0, 0, 1};
     particle_add_plane(scene, foot, up, friction);
@@ -89,7 +89,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     return fabs(at - near) <= 0.5 * VIEWS / GRANULAR_LOOKS ? granular_record_view(scene, x, name, recorder) : pbd_ok();
 }
 
-/* What became of the snow under the person's outline. */
+/* The snow within the person's outline from above. */
 typedef struct crater {
     size_t under, over; /* particles */
     double room;        /* m^3 under the person */
@@ -121,8 +121,8 @@ static int ascending(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* The height of the undisturbed surface, over the outer tenth of the bed at both its ends: nine of ten
- * particles are lower. (Some may fly.) */
+/* The height of the undisturbed surface, over the outer tenth of the bed at both its ends: nine of ten particles are
+ * lower, since some may fly. */
 static pbd_status find_level(const dive_detail *detail, const pbd_scene *scene, const double *x, double *out) {
     pbd_arena a PBD_ARENA;
     double *z = pbd_new(&a, double, scene->particles.count);

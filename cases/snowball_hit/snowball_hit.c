@@ -24,9 +24,9 @@ static const pbd_param params[] = {
 typedef struct hit_detail {
     sampling particles;
     granular_watch watch;
-    double size, met;      /* m: diameter; s: no contact before */
-    double deepest;        /* m: a particle's middle in the person, at most */
-    double momentum_error; /* before the first contact: over its momentum */
+    double size, met;      /* m: diameter; s: earliest contact */
+    double deepest;        /* m: largest depth of a particle's centre in the person */
+    double momentum_error; /* before the first contact, over the ball's momentum */
 } hit_detail;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* Of the ball in flight: m (speed, 0, -g t). */
+/* The momentum of the ball in flight is m (speed, 0, -g t). */
 static pbd_status check_momentum(hit_detail *detail, const pbd_scene *scene, const pbd_method *method,
                                  const void *state, double time) {
     pbd_arena a PBD_ARENA;
@@ -98,7 +98,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     return time < 0.9 * detail->met ? check_momentum(detail, scene, method, state, time) : pbd_ok();
 }
 
-/* What is within two spacings of the person, the shares of clumps and crumbs, and how wide it flew. */
+/* Clumps, the share of crumbs, and how wide the snow spread. */
 static pbd_status record_splash(const hit_detail *detail, const pbd_scene *scene, const double *x,
                                 pbd_recorder *recorder) {
     pieces parts PBD_CLEANUP(granular_free_pieces) = {0};

@@ -1,4 +1,4 @@
-/* A free bar that spins end over end: no method may turn it faster or slower, and none but a dissipative one may take
+/* A free bar that spins end over end: no method may change its angular momentum, and only a dissipative one may take
  * energy from it. */
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@ static const pbd_param params[] = {
     {0}};
 
 typedef struct motion {
-    double linear[3], angular[3]; /* kg m/s, about the origin kg m^2/s */
-    double energy;                /* J: kinetic and elastic; NaN where the law has no value */
+    double linear[3], angular[3]; /* kg m/s; kg m^2/s, about the origin */
+    double energy;                /* J: kinetic and elastic; NaN where the law is undefined */
 } motion;
 
 typedef struct spin_detail {
@@ -80,7 +80,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     spin_detail *detail = setup->detail;
     motion now;
     const pbd_status status = look(scene, method, state, &now);
-    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status; /* it tells no velocities */
+    if (status.code != PBD_OK) return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status; /* without velocities */
     const double turning = now.angular[2] / detail->first.angular[2], energy = now.energy / detail->first.energy;
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "angular_momentum", "value", "1", &turning, 1, 1);

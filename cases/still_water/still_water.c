@@ -1,9 +1,8 @@
 /* Liquid at rest in a tank: its pressure grows with depth by density times gravity, its volume stays, and nothing
  * moves.
  *
- * Pressures are the method's own (PBD_PRESSURES); they are averaged over the second half of the run. Depth is counted
- * from the surface that the liquid has: twice the height of its centre of mass over the floor, as that of a full box.
- */
+ * Pressures are the method's own (PBD_PRESSURES); they are averaged over the second half of the run. Depth is measured
+ * from the current surface: at twice the height of the centre of mass over the floor, as in a full box. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,7 +24,7 @@ typedef struct water_detail {
     liquid_watch watch;
     double depth;                     /* m */
     double least_volume, most_volume; /* over that at the start */
-    double *pressure, *height;        /* particles: sums over the looks of the second half */
+    double *pressure, *height;        /* particles: sums over the observations of the second half */
     size_t looks;
 } water_detail;
 
@@ -89,8 +88,8 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     return status;
 }
 
-/* Of mean pressures against density times gravity times depth: the straight line through them, and how far they are off
- * the true one, over the pressure at the floor. */
+/* Mean pressures against density times gravity times depth: the straight line through them, and their distance from the
+ * true one, over the pressure at the floor. */
 static void record_pressures(const water_detail *detail, const pbd_scene *scene, pbd_recorder *recorder) {
     const double per = 1 / (double)detail->looks, weight = -scene->material->density * scene->loads.gravity[2];
     double mean = 0, sum = 0, square = 0, slope = 0, off = 0, worst = 0, bottom = 0, floor_pressure;

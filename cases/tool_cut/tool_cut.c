@@ -1,5 +1,5 @@
-/* A rigid tool comes down through a body of smoothed particles that lies on the ground: is it in two pieces then, and
- * what has become of its surface? */
+/* A rigid tool comes down through a body of smoothed particles that lies on the ground: is the body then in two pieces,
+ * and how has its surface changed? */
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static pbd_status add_tool(const pbd_values *values, pbd_scene *scene) {
     const double above = top + 2 * spacing, half = top - ground[1] + 4 * spacing;
     PBD_TRY(particle_open_colliders(scene, 2));
     particle_add_plane(scene, ground, up, friction);
-    /* Its length along y: x, y, z of its frame are z, x, y. */
+    /* The capsule's axis is y: x, y, z of its frame are z, x, y of the scene. */
     scene->colliders.item[scene->colliders.count++] =
         (pbd_collider){.shape = PBD_CAPSULE,
                        .centre = {0, above + radius + half, 0},
@@ -54,7 +54,7 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
     scene->duration = given > 0 ? given : 1.3 * scene->colliders.item[1].end;
     setup->observe_every = scene->duration / BODY_LOOKS;
     *watch = smoothed_watch_start(values, scene, pbd_real(values, "settle"));
-    /* From shortly before the tool moves until the end. */
+    /* Evenly while the tool moves, and at the end. */
     const double from = pbd_real(values, "settle"), to = scene->colliders.item[1].end;
     for (int f = 0; f < SMOOTHED_FRAMES - 1; f++) watch->frame_at[f] = from + (to - from) * f / (SMOOTHED_FRAMES - 2);
     watch->frame_at[SMOOTHED_FRAMES - 1] = scene->duration;

@@ -32,7 +32,7 @@ typedef struct tori_detail {
     particle_watch watch;
 } tori_detail;
 
-/* Of the pitch that the tori start on: none touches another whichever way it is turned. */
+/* Initial pitch of the tori, in diameters: none touches another however they are rotated. */
 static const double APART = 1.1;
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ static pbd_status sample_torus(const pbd_values *values, double size, sampling *
     return sampling_make(&body, &plan, out);
 }
 
-/* Evenly over all directions; libm's last digit does not matter here. */
+/* Uniform over all directions; libm's last digit does not matter here. */
 static void random_turn(uint64_t *seed, double axis[3], double *angle) {
     double square;
     do {

@@ -1,5 +1,4 @@
-/* A bar one end of which is turned by n revolutions about its axis, both ends held: large rotations with large shear.
- */
+/* A bar with one end rotated by n revolutions about its axis and both ends held: large rotations with large shear. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,14 +33,14 @@ static double saint_venant_energy(const pbd_material *m, const beam_size *size, 
     return shear_modulus * 0.140577 * a2 * a2 * angle * angle / (2 * size->length);
 }
 
-/* Of the helix at x. The layers behind its ends turn with them. */
+/* Angle of the helix at x. Layers beyond its ends rotate with them. */
 static double angle_at(const beam_size *size, double angle, double x) {
     const double past = 1e-9 * size->length;
     return x < -past ? 0 : x > size->length + past ? angle : angle * x / size->length;
 }
 
-/* The whole bar starts as a helix: a start that a solver can go on from, and held ends that stand where they should.
- * Positions know turns of a layer up to whole revolutions only: far below that elements cannot follow. */
+/* The whole bar starts as a helix: a start from which a solver can continue, with the held ends in their final place.
+ * Positions determine the rotation of a layer only up to whole revolutions; elements cannot follow far below that. */
 static pbd_status turn_start(const beam_size *size, double angle, pbd_scene *scene) {
     PBD_TRY(body_start_at_rest(scene));
     for (size_t i = 0; i < scene->particles.count; i++)
@@ -75,8 +74,8 @@ static pbd_status build(const pbd_values *values, pbd_setup *setup) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* Every particle as its layer sees it, turned back by the layer's share of the angle: along x from the layer's mean,
- * and across from the axis of the bar. */
+/* The position of every particle relative to its layer, rotated back by the layer's share of the angle: along x from
+ * the layer's mean, and across from the axis of the bar. */
 static void unwind(const twist_detail *detail, const double *x, size_t layer, double *out) {
     double mean[3];
     for (int i = 0; i <= detail->size.along; i++) {
@@ -90,7 +89,7 @@ static void unwind(const twist_detail *detail, const double *x, size_t layer, do
     }
 }
 
-/* In a helix every layer is the one before, turned and moved on. Over the middle half of the bar, away from the ends
+/* In a helix every layer is the previous one, rotated and shifted. Over the middle half of the bar, away from the ends
  * that cannot warp: the root mean square distance of the unwound particles from their mean over the layers, over the
  * width. */
 static double helix_deviation(const twist_detail *detail, const double *all, size_t layer) {
@@ -129,8 +128,8 @@ static double axis_deviation(const twist_detail *detail, const double *x) {
     return largest;
 }
 
-/* The same of scattered particles: of the mean distance, turned back, from rest, of those within half a spacing of a
- * layer's place. */
+/* Likewise for scattered particles: by the mean displacement, rotated back, of those within half a spacing of a layer's
+ * place. */
 static double scattered_axis_deviation(const pbd_scene *scene, const twist_detail *detail, const double *x) {
     const beam_size *size = &detail->size;
     double largest = 0;

@@ -1,5 +1,5 @@
-/* A block stretched or compressed along x, evenly: the exact answer is one deformation gradient, so that every error is
- * the method's own.
+/* A block stretched or compressed homogeneously along x: the exact answer is one deformation gradient, so that every
+ * error is the method's own.
  *
  * confined: every particle of the surface is held where diag(stretch, 1, 1) puts it. free: the two end faces are held
  * where diag(stretch, lateral, lateral) puts them, with the lateral stretch that leaves the sides without load, so that
@@ -30,7 +30,7 @@ static const pbd_param params[] = {
 typedef struct uniaxial_detail {
     beam_size size;
     double stretch;
-    bool known;              /* the plain law has an answer here */
+    bool known;              /* the plain law has a solution here */
     double lateral, nominal; /* of the plain law */
 } uniaxial_detail;
 

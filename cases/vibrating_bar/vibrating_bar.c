@@ -1,4 +1,4 @@
-/* A clamped bar that swings in its first bending mode: its frequency, and how fast a method lets it die. */
+/* A clamped bar that swings in its first bending mode: its frequency, and how fast a method damps it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     beam_tip(&d->at_tip, x, tip);
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);
     pbd_series(recorder, "tip", "value", "m", &tip[2], 1, 1);
-    if (time == 0) d->looks = 0; /* a solve that is done again */
+    if (time == 0) d->looks = 0; /* the solve is repeated */
     if (d->looks < d->room) {
         d->time[d->looks] = time;
         d->tip[d->looks++] = tip[2];
@@ -92,10 +92,10 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     return pbd_ok();
 }
 
-/* Times at which the tip passes 0, between two looks, and the largest swing between two passages. */
+/* Zero crossings of the tip, interpolated between observations, and the largest swing between two of them. */
 typedef struct swings {
     size_t passages, peaks;
-    double first, last;                  /* s: of the passages */
+    double first, last;                  /* s: of the crossings */
     double sum_i, sum_ii, sum_y, sum_iy; /* of the line through log(peak) over its number */
 } swings;
 
@@ -107,7 +107,7 @@ static void add_peak(swings *s, double peak) {
     s->sum_iy += i * y;
 }
 
-/* A peak lies between looks: by the parabola through three of them. */
+/* A peak lies between observations: by the parabola through three of them. */
 static double peak_at(const double *tip, size_t i) {
     const double a = fabs(tip[i - 1]), b = fabs(tip[i]), c = fabs(tip[i + 1]), curve = a - 2 * b + c;
     return curve < 0 ? b - (a - c) * (a - c) / (8 * curve) : b;

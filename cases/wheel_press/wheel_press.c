@@ -1,5 +1,5 @@
 /* A stiff wheel of von Mises matter is pressed flat between two plates, of which the upper one comes down: does it
- * yield as metal does, or break into pieces that no metal would? */
+ * yield as metal does, or break into pieces as metal would not? */
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static const pbd_param params[] = {
 typedef struct press_detail {
     sampling particles;
     granular_watch watch;
-    double size, squeeze; /* m: diameter; of the plate's way */
+    double size, squeeze; /* m: diameter; travel of the plate */
     double gap;           /* m: between the plates at the end */
 } press_detail;
 
@@ -110,7 +110,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     return pbd_ok();
 }
 
-/* How high and long the wheel is now, and what stands beyond the plates. */
+/* Current height and length of the wheel, and the number of particles beyond the plates. */
 static void record_extents(const pbd_setup *setup, const double *x, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
     const press_detail *detail = setup->detail;
