@@ -3,12 +3,14 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include "harness/catalog/plugin.h"
 #include "harness/run/pause.h"
 #include "harness/run/run.h"
 #include "tests/ladder.h"
 
 typedef struct row {
-    const char *name, *method, *words; /* f32, one thread */
+    const char *name, *method, *words; /* one thread */
+    const char *precision;             /* NULL: f32 */
 } row;
 
 /* The demos that `reproduce --full` makes, small, with the methods of the papers; and others that can be paused. */
@@ -53,7 +55,7 @@ static void plan_row(const row *r, pbd_plan *plan) {
     pbd_setting setting[16];
     pbd_request request = {.case_name = r->name,
                            .method_name = r->method,
-                           .precision = "f32",
+                           .precision = r->precision ? r->precision : "f32",
                            .threads = 1,
                            .seed = 1,
                            .setting = setting};
@@ -122,25 +124,47 @@ static void compare(const row *r, const pbd_result *once, const pbd_result *part
     }
 }
 
+static void check_parts(const row *r) {
+    pbd_plan plan = {0};
+    pbd_result once = {0}, parts = {0};
+    plan_row(r, &plan);
+    assert_int_equal(make(&plan.item[0], NULL, &once), 0);
+    const size_t pauses = make(&plan.item[0], folder, &parts);
+    print_message("    %s %s: %zu pauses, %s\n", r->name, r->method, pauses, parts.state);
+    assert_true(pauses >= 8);
+    compare(r, &once, &parts);
+    assert_int_equal(once.warnings, parts.warnings);
+    pbd_pause_forget(&plan.item[0]);
+    assert_int_equal(files(), 0);
+    pbd_result_free(&once);
+    pbd_result_free(&parts);
+    pbd_plan_free(&plan);
+}
+
 static void a_run_in_parts_is_the_same(void **state) {
     (void)state;
-    for (size_t i = 0; i < ROWS; i++) {
-        pbd_plan plan = {0};
-        pbd_result once = {0}, parts = {0};
-        plan_row(&rows[i], &plan);
-        assert_int_equal(make(&plan.item[0], NULL, &once), 0);
-        const size_t pauses = make(&plan.item[0], folder, &parts);
-        print_message("    %s %s: %zu pauses, %s\n", rows[i].name, rows[i].method, pauses, parts.state);
-        assert_true(pauses >= 8);
-        compare(&rows[i], &once, &parts);
-        assert_int_equal(once.warnings, parts.warnings);
-        pbd_pause_forget(&plan.item[0]);
-        assert_int_equal(files(), 0);
-        pbd_result_free(&once);
-        pbd_result_free(&parts);
-        pbd_plan_free(&plan);
-    }
+    for (size_t i = 0; i < ROWS; i++) check_parts(&rows[i]);
     assert_int_equal(differences, 0);
+}
+
+/* Each part has a new process of the engine, which has saved no state before it loads one. */
+static void a_run_of_an_engine_in_parts_is_the_same(void **state) {
+    (void)state;
+    static const row springs = {"cantilever", "springs", "mode=dynamic duration=0.02 cells=1", "f64"};
+    char path[] = "/tmp/pbdbench-pause-XXXXXX.yaml";
+    const char *file = path;
+    const pbd_texts engines = {&file, 1};
+    const int fd = mkstemps(path, 5);
+    FILE *yaml = fd < 0 ? NULL : fdopen(fd, "w");
+    assert_non_null(yaml);
+    fprintf(yaml,
+            "name: springs\nwhat: an engine of a test\nsource: tests\nlicence: MIT\ncommand: [%s]\ninstall: make it\n",
+            PBD_TEST_SPRINGS);
+    assert_int_equal(fclose(yaml), 0);
+    check_ok(pbd_engines_load(&engines));
+    check_parts(&springs);
+    assert_int_equal(differences, 0);
+    remove(path);
 }
 
 /* The sums of this case's detail are in arrays, which no file keeps: it is made at once. */
@@ -244,9 +268,9 @@ static void a_damaged_file_is_a_fresh_start(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_run_in_parts_is_the_same),
-                                       cmocka_unit_test(what_cannot_be_paused_is_made_at_once),
-                                       cmocka_unit_test(a_damaged_file_is_a_fresh_start)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_in_parts_is_the_same), cmocka_unit_test(a_run_of_an_engine_in_parts_is_the_same),
+        cmocka_unit_test(what_cannot_be_paused_is_made_at_once), cmocka_unit_test(a_damaged_file_is_a_fresh_start)};
     if (!mkdtemp(folder)) return 1;
     const int failed = cmocka_run_group_tests_name("pause", tests, NULL, NULL);
     rmdir(folder);

@@ -78,6 +78,7 @@ struct Springs : pbd::Engine {
     }
 
     void load(const std::vector<char> &state) override {
+        if (state.size() != 2 * x.size() * sizeof x[0]) throw pbd::Error("bad_input", "a state of another scene");
         std::memcpy(x.data(), state.data(), state.size() / 2);
         std::memcpy(v.data(), state.data() + state.size() / 2, state.size() / 2);
     }
