@@ -89,7 +89,7 @@ pbd_status device_rows_read(pbd_exec *exec, const real *device, size_t n, size_t
     return pbd_ok();
 }
 
-enum { FEW_BLOCKS = 2048 }; /* the host takes so many */
+enum { FEW_BLOCKS = 2048 }; /* largest number of rows left to the host */
 
 pbd_status device_blocks_fold(pbd_exec *exec, real *device, size_t *blocks, size_t width, size_t bounds,
                               size_t largest) {

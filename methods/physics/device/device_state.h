@@ -33,7 +33,7 @@ typedef struct device_array {
 
 #define DEVICE_ROW(member, count, size, flags) \
     { (void **)(uintptr_t) & (member), count, size, flags }
-/* member: a pointer. SAVED: a step starts from it, so save and load include it. */
+/* member: a pointer. SAVED: part of the state that a step starts from, so save and load include it. */
 #define DEVICE_ARRAY(member, count) DEVICE_ROW(member, count, sizeof *(member), 0)
 #define DEVICE_SAVED(member, count) DEVICE_ROW(member, count, sizeof *(member), DEVICE_IS_SAVED)
 /* member: a value, not a pointer. */
@@ -43,9 +43,10 @@ typedef struct device_array {
 /* Copies the table `rows` to `out`, which has room for DEVICE_MOST_ARRAYS; evaluates to its length. */
 #define DEVICE_ROWS(out, rows) (memcpy(out, rows, sizeof(rows)), sizeof(rows) / sizeof *(rows))
 
-/* Zeroed. An array that is there already stays. After a failure the caller frees all. */
+/* Allocates the arrays, zeroed. Arrays that already exist are left as they are. After a failure the caller frees
+ * all. */
 pbd_status device_arrays_allocate(pbd_exec *exec, const device_array *row, size_t count);
-/* And sets them to NULL. */
+/* Frees the device arrays and sets their members to NULL. */
 void device_arrays_free(pbd_exec *exec, const device_array *row, size_t count);
 
 /* A method's `save` and `load`: the rows marked as saved, in the order of the table. blob NULL: only sets *bytes.
@@ -54,8 +55,8 @@ pbd_status device_arrays_save(pbd_exec *exec, const device_array *row, size_t co
 pbd_status device_arrays_load(pbd_exec *exec, const device_array *row, size_t count, const char *method,
                               const void *blob, size_t bytes);
 
-/* The slots `save` and `load` of a method whose state is one struct `method`: `exec` and what follows a load, `loaded`,
- * are written with its pointer s. */
+/* Defines a method's `save` and `load` for a state that is one struct `method`. `exec` and `loaded` are expressions in
+ * the state's pointer s; `loaded` is the status that `load` returns. */
 #define DEVICE_SAVING(method, exec, arrays_of, loaded)                                   \
     static pbd_status save(const void *state, void *blob, size_t *bytes) {               \
         const method *s = state;                                                         \
@@ -74,14 +75,15 @@ pbd_status device_arrays_load(pbd_exec *exec, const device_array *row, size_t co
 pbd_status device_rows_read(pbd_exec *exec, const real *device, size_t n, size_t stride, size_t width,
                             const size_t *column, const uint32_t *number, double *out);
 
-/* Reduces the rows of `width` numbers that a kernel left for each block at `device` to few, on the device and in place,
- * the same way on every backend: the first `bounds` columns by minimum and as many again by maximum, both ignoring NaN;
- * `largest` further ones by maximum, which keeps a NaN; the others by addition. Does not wait. */
+/* Reduces the rows at `device`, of `width` numbers, which a kernel wrote for each block, to a few rows; *blocks becomes
+ * their number. It works on the device, in place, and in the same way on every backend. The first `bounds` columns are
+ * reduced by minimum and the next `bounds` by maximum, both ignoring NaN; the next `largest` by maximum, keeping NaN;
+ * the others by addition. Does not wait. */
 pbd_status device_blocks_fold(pbd_exec *exec, real *device, size_t *blocks, size_t width, size_t bounds,
                               size_t largest);
-/* Reduces them to one row, which is combined with the previous values of out. The rows at `device` are lost. Waits. */
+/* Reduces the rows to one and combines it with the previous values of out. The rows at `device` are lost. Waits. */
 pbd_status device_blocks_take(pbd_exec *exec, real *device, size_t blocks, size_t width, size_t largest, double *out);
-/* The same by the host alone, in double and in the order of rows, which are kept. */
+/* The same on the host alone, in double and in the order of the rows, which are kept. */
 pbd_status device_rows_total(pbd_exec *exec, const real *device, size_t rows, size_t width, size_t largest,
                              double *out);
 

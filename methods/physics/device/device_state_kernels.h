@@ -9,11 +9,11 @@ enum { DEVICE_FOLD = 32 }; /* rows that become one */
 typedef struct device_fold_args {
     real *rows; /* blocks x width */
     size_t width, bounds, largest;
-    size_t blocks, left; /* rows now, and afterwards */
+    size_t blocks, left; /* number of rows before and after */
 } device_fold_args;
 
-/* Row r takes in rows r + left, r + 2 left, ...: no other item touches these. One item a number, so that adjacent
- * threads read adjacent numbers. */
+/* Reduces rows r, r + left, r + 2 left, ... into row r; no other item touches these. There is one item per number, so
+ * that adjacent threads read adjacent numbers. */
 PBD_ITEM(device_fold, device_fold_args, i, (DEVICE_FOLD + 1) * sizeof(real), DEVICE_FOLD) {
     const size_t column = i % a->width;
     real out = a->rows[i];

@@ -23,7 +23,7 @@ PBD_ITEM(predict, predict_args, i, 16 * sizeof(real), 12) {
 typedef struct advance_args {
     const real *p;
     real *x, *v;
-    real inverse_dt, keep; /* keep: 1 - damping dt, not below 0 */
+    real inverse_dt, keep; /* keep: fraction of velocity that damping leaves */
 } advance_args;
 
 PBD_ITEM(advance, advance_args, i, 16 * sizeof(real), 9) {

@@ -6,7 +6,7 @@
  *     exp r = 1 + r + r^2 e(r), |r| <= log(2)/2.
  * q and e are interpolants at the Chebyshev points of their ranges, computed with 60 digits. Their truncation errors
  * are below 2e-11 (f32) and 3e-20 (f64) relative to log, 8e-9 and 2e-19 relative to exp. Measured error bounds are in
- * README.md.
+ * methods/physics/README.md.
  *
  * Special values are those of C: log(0) = -inf, log(< 0) = NaN, exp(-inf) = 0, overflow = inf, NaN propagates.
  * Subnormal arguments are supported. */
@@ -69,7 +69,8 @@ typedef struct V(log_parts) {
 PBD_FN V(log_parts) V(log_of)(V(real) x, V(real) d) {
     const real_bits one = real_to_bits(K(1)), half_root = real_to_bits(K(0.70710678118654752440));
     const real_bits fraction = ((real_bits)1 << REAL_MANTISSA) - 1;
-    /* Converts k to a real without an integer conversion: its bits below the leading bit of a power of two. */
+    /* Converts k to a real without an integer conversion, by placing its bits below the leading bit of a power of
+     * two. */
     const real shift = real_from_bits((real_bits)(REAL_BIAS + REAL_MANTISSA) << REAL_MANTISSA);
 
     V(real_bits) bits = V(real_to_bits)(x) + (one - half_root);
@@ -90,7 +91,7 @@ PBD_FN V(log_parts) V(log_of)(V(real) x, V(real) d) {
 
 PBD_FN V(real) V(real_log)(V(real) x) {
     const real up = REAL_IS_FLOAT ? K(8388608) : K(4503599627370496);
-    const real lost = REAL_IS_FLOAT ? K(15.942385152878742) : K(36.04365338911715); /* log of it */
+    const real lost = REAL_IS_FLOAT ? K(15.942385152878742) : K(36.04365338911715); /* log(up) */
     V(real) scaled = V(real_where)(x < REAL_MIN, x * up, x);
     V(real) log = V(log_of)(scaled, scaled - 1).log;
     return V(real_where)(x < REAL_MIN, log - lost, log);
@@ -99,7 +100,7 @@ PBD_FN V(real) V(real_log)(V(real) x) {
 PBD_FN V(real) V(real_exp)(V(real) x) {
     const real least = REAL_IS_FLOAT ? K(-104) : K(-746), most = REAL_IS_FLOAT ? K(89) : K(710);
     const real shift =
-        REAL_IS_FLOAT ? K(12582912) : K(6755399441055744); /* 3/2 of the first number without fractions */
+        REAL_IS_FLOAT ? K(12582912) : K(6755399441055744); /* 3/2 of the smallest real from which all are integers */
     const real_bits one = real_to_bits(K(1));
     x = V(real_where)(x < least, V(real_set)(least),
                       V(real_where)(x > most, V(real_set)(most), x)); /* NaN propagates */

@@ -1,4 +1,4 @@
-/* Matrices of 3 x 3, by value. A matrix is its three columns x, y, z: the images of the axes. */
+/* 3 x 3 matrices, by value, stored as three columns x, y, z: the images of the axes. */
 #ifndef PBD_BODY
 #ifndef PBD_MAT3_H
 #define PBD_MAT3_H
@@ -57,7 +57,7 @@ PBD_FN V(mat3) V(mat3_transpose)(V(mat3) a) {
                         V(vec3_make)(a.x.z, a.y.z, a.z.z));
 }
 
-/* a b^T and a^T b without a transpose. */
+/* a b^T; the next function: a^T b. */
 PBD_FN V(mat3) V(mat3_mul_transposed)(V(mat3) a, V(mat3) b) { return V(mat3_mul)(a, V(mat3_transpose)(b)); }
 
 PBD_FN V(mat3) V(mat3_transposed_mul)(V(mat3) a, V(mat3) b) {
@@ -84,7 +84,8 @@ PBD_FN V(mat3) V(mat3_cofactor)(V(mat3) a) {
     return V(mat3_make)(V(vec3_cross)(a.y, a.z), V(vec3_cross)(a.z, a.x), V(vec3_cross)(a.x, a.y));
 }
 
-/* Absolute value of the largest entry; NaN is ignored. By a tree, since a chain of nine comparisons takes long. */
+/* Largest absolute value of an entry; NaN is ignored. The comparisons form a tree, since a chain of nine has a long
+ * latency. */
 PBD_FN V(real) V(vec3_largest)(V(vec3) a) {
     const V(real) zero = V(real_set)(0);
     return V(real_max)(V(real_max)(V(real_abs)(a.x), zero),

@@ -8,11 +8,11 @@
 #include <immintrin.h>
 #endif
 
-/* A number as its bits. Unsigned, so that every shift is defined. */
+/* The bit pattern of a number. Unsigned, so that every shift is defined. */
 typedef uint32_t pbd_bits_float;
 typedef uint64_t pbd_bits_double;
 typedef PBD_NAME(pbd_bits) real_bits;
-typedef int mask; /* the result of comparing reals; vmask is that of batches */
+typedef int mask; /* result of comparing reals; for batches: vmask */
 
 #define REAL_IS_FLOAT (sizeof(real) == sizeof(float))
 #define REAL_MANTISSA (REAL_IS_FLOAT ? 23 : 52)                      /* bits */
@@ -33,7 +33,8 @@ PBD_FN vreal vreal_floor(vreal x) {
 #endif
 }
 
-/* If either is NaN: b, as by the instructions of x86-64, of which one takes the place of three (test_batch). */
+/* Returns b if either is NaN, like the instructions of x86-64, so that one instruction suffices instead of three
+ * (test_batch). */
 PBD_FN real real_max(real a, real b) { return a > b ? a : b; }
 PBD_FN real real_min(real a, real b) { return a < b ? a : b; }
 #if PBD_BATCH == 1

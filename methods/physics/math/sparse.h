@@ -18,19 +18,19 @@ typedef struct pbd_sparse {
     double *value;
 } pbd_sparse;
 
-/* The pattern of a mesh: unknowns of one element are all coupled. `element` is elements x corners node numbers, `held`
- * nodes x 3, or NULL. Values are zero. */
+/* Creates the pattern of a mesh, in which all unknowns of an element are coupled, with zero values. element: node
+ * numbers, elements x corners. held: nodes x 3, or NULL. */
 pbd_status pbd_sparse_create(size_t nodes, const uint32_t *element, size_t elements, int corners, const bool *held,
                              pbd_sparse *out);
 void pbd_sparse_free(pbd_sparse *matrix);
 
 void pbd_sparse_clear(pbd_sparse *matrix);
-/* The entry of two unknowns (both >= 0, of one element), by a search in the column. */
+/* Returns the entry of two unknowns (both >= 0, of one element), by a search in the column. */
 double *pbd_sparse_at(const pbd_sparse *matrix, int row, int column);
 
-/* Where the entries of elements are, for pbd_sparse_add: elements x corners x corners, of corners b and a the first row
- * of a, counted from where the columns of b begin. All columns of a node have the same rows. The caller frees *place.
- */
+/* Finds where the entries of elements are stored, for pbd_sparse_add. place: elements x corners x corners; entry (b, a)
+ * is the position of the first row of corner a, relative to the start of a column of corner b. All columns of a node
+ * have the same rows. The caller frees *place. */
 pbd_status pbd_sparse_find_places(const pbd_sparse *matrix, const uint32_t *element, size_t elements, int corners,
                                   int **place);
 /* Adds an element's matrix K, (3 corners)^2, without the rows and columns of held unknowns. node: its corners; place:
@@ -42,15 +42,15 @@ void pbd_sparse_add(pbd_sparse *matrix, const uint32_t *node, const int *place, 
  * without supports is detected, and refines x iteratively. */
 pbd_status pbd_sparse_solve(const pbd_sparse *matrix, double *right);
 
-/* Factors of matrices of one pattern. The order of the columns, the elimination tree and the memory of the factors are
- * found for the first matrix and kept for the others. */
+/* Factors of matrices with one pattern. The column order, the elimination tree and the memory of the factors are
+ * determined for the first matrix and reused for the others. */
 typedef struct pbd_factors pbd_factors;
 
 /* Factorises the matrix. *factors begins as NULL; later calls must pass a matrix of the same pattern.
- * PBD_NO_EQUILIBRIUM: a pivot is zero; the factors are then of no matrix. PBD_FAILED: out of memory. */
+ * PBD_NO_EQUILIBRIUM: a pivot is zero; the factors are then invalid. PBD_FAILED: out of memory. */
 pbd_status pbd_factors_update(pbd_factors **factors, const pbd_sparse *matrix);
 /* Solves A x = right for `columns` right-hand sides, columns x n; x overwrites them. PBD_NO_EQUILIBRIUM: x is not
- * finite, and `right` has no meaning then. */
+ * finite; `right` is then undefined. */
 pbd_status pbd_factors_solve(pbd_factors *factors, double *right, int columns);
 /* Entries of both factors, with the diagonal counted twice. */
 size_t pbd_factors_entries(const pbd_factors *factors);

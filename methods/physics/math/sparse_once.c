@@ -224,7 +224,7 @@ pbd_status pbd_sparse_solve(const pbd_sparse *s, double *right) {
 
 struct pbd_factors {
     int n;
-    bool ordered, factored; /* the orders are known; L and U are of the last matrix */
+    bool ordered, factored; /* permutations are known; L and U belong to the last matrix */
     superlu_options_t options;
     int *by_column, *by_row, *tree; /* n each: permutations, elimination tree */
     SuperMatrix L, U;
@@ -272,7 +272,7 @@ pbd_status pbd_factors_update(pbd_factors **factors, const pbd_sparse *s) {
     int info = 0;
     dCreate_CompCol_Matrix(&A, s->n, s->n, s->column[s->n], s->value, s->row, s->column, SLU_NC, SLU_D, SLU_GE);
     if (!f->ordered) get_perm_c(f->options.ColPerm, &A, f->by_column);
-    /* With the same orders the memory of the factors suffices, and is used again. */
+    /* With the same permutations the memory of the factors suffices and is reused. */
     f->options.Fact = f->ordered ? SamePattern_SameRowPerm : DOFACT;
     sp_preorder(&f->options, &A, f->by_column, f->tree, &ordered);
     dgstrf(&f->options, &ordered, sp_ienv(2), sp_ienv(1), f->tree, NULL, 0, f->by_column, f->by_row, &f->L, &f->U,
@@ -281,7 +281,7 @@ pbd_status pbd_factors_update(pbd_factors **factors, const pbd_sparse *s) {
     Destroy_SuperMatrix_Store(&A);
     f->ordered = f->factored = info == 0;
     if (info == 0) return pbd_ok();
-    if (info <= s->n) drop_factors(f); /* a pivot was zero: the next matrix gets orders of its own */
+    if (info <= s->n) drop_factors(f); /* a pivot was zero: the next matrix gets new permutations */
     memset(&f->L, 0, sizeof f->L);
     memset(&f->U, 0, sizeof f->U);
     if (info > s->n) return pbd_error(PBD_FAILED, "out of memory in SuperLU for %d unknowns", s->n);

@@ -12,7 +12,7 @@
  * digits of the small singular values. F is first scaled by a power of two, so that intermediate results neither
  * overflow nor underflow.
  *
- * Errors, in units of eps s.x, are in README.md. They do not depend on rank, gaps or scale. */
+ * Errors, in units of eps s.x, are in methods/physics/README.md. They do not depend on rank, gaps or scale. */
 #ifndef PBD_BODY
 #ifndef PBD_SVD3_H
 #define PBD_SVD3_H

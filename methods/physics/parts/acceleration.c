@@ -67,7 +67,7 @@ pbd_status acceleration_begin(acceleration *a, const real *rows, real *joined) {
     return PBD_RUN(a->exec, accelerate_start, a->count, &args);
 }
 
-/* Back to the result of the sweep alone. */
+/* Replaces the combination by the plain result of the sweep. */
 static pbd_status take_plain(acceleration *a, real *rows) {
     const accelerate_args args = args_of(a, rows);
     pbd_count(a->recorder, "rejected_extrapolations", 1);
@@ -86,8 +86,8 @@ static pbd_status change_of(const acceleration *a, real *rows, double *out) {
     return pbd_ok();
 }
 
-/* w of this sweep: 1 in the first few, which leave little of the errors that a sweep removes; combinations would bring
- * those back. Their changes tell rho where none is given. */
+/* Sets omega for this sweep. It is 1 in the plain sweeps, which reduce the errors that a sweep removes quickly;
+ * combinations would bring these back. If rho is not given, it is estimated from the changes in the plain sweeps. */
 static pbd_status next_omega(acceleration *a, real *rows) {
     const long plain = a->set.plain_sweeps;
     if (a->sweeps > plain) {
@@ -123,8 +123,8 @@ static pbd_status chebyshev(acceleration *a, real *rows, acceleration_energy ene
 
 /* ---- Anderson ---------------------------------------------------------------------------------------------------- */
 
-/* Solves the n x n positive definite system by Cholesky, in place; directions that rounding leaves without a pivot get
- * no weight. */
+/* Solves the n x n positive definite system by Cholesky, in place; directions whose pivot is lost in rounding get
+ * weight 0. */
 static void solve_small(double matrix[ACCELERATION_WINDOW][ACCELERATION_WINDOW], double *x, int n) {
     double trace = 0;
     for (int i = 0; i < n; i++) trace += matrix[i][i];
@@ -145,7 +145,8 @@ static void solve_small(double matrix[ACCELERATION_WINDOW][ACCELERATION_WINDOW],
     }
 }
 
-/* Products of all differences with each other and with f: a row of the matrix is computed for each. */
+/* Computes Anderson's t. For each difference, one launch computes a row of the matrix, its products with all
+ * differences, and its product with f. */
 static pbd_status weights(acceleration *a, real *rows, real *out) {
     double matrix[ACCELERATION_WINDOW][ACCELERATION_WINDOW], right[ACCELERATION_WINDOW] = {0};
     for (int i = 0; i < a->held; i++) {

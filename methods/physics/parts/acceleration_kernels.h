@@ -7,14 +7,14 @@
 enum { ACCELERATION_BLOCK = 16, ACCELERATION_WINDOW = 8, ACCELERATION_SUMS = 2 * ACCELERATION_WINDOW };
 
 typedef struct accelerate_args {
-    real *x;      /* after the sweep; becomes the combination */
-    real *joined; /* further reals, after those of x in all arrays below */
+    real *x;      /* result of the sweep; becomes the combination */
+    real *joined; /* further reals; they follow those of x in all arrays below */
     real *old, *older, *plain, *force;
     real *force_step, *sweep_step;    /* ACCELERATION_WINDOW x count */
     real *sums;                       /* by block: ACCELERATION_SUMS */
     size_t count, rows, slot, held;   /* rows: reals of x */
-    real weight[ACCELERATION_WINDOW]; /* Anderson's t; Chebyshev's w first */
-    real scale;                       /* of the joined reals in norms and products */
+    real weight[ACCELERATION_WINDOW]; /* Anderson's t; or Chebyshev's w in the first entry */
+    real scale;                       /* factor of the joined reals in norms and products */
 } accelerate_args;
 
 PBD_FN real *accelerate_at(const accelerate_args *a, size_t i) {
@@ -46,7 +46,8 @@ PBD_ITEM(accelerate_chebyshev, accelerate_args, i, 7 * sizeof(real), 3) {
     a->old[i] = *accelerate_at(a, i) = next;
 }
 
-/* f of this sweep, and what it and the sweep changed since the last; `plain` is the last sweep's result. */
+/* Stores f of this sweep, and the changes of f and of the sweep's result since the last sweep. `plain` is first the
+ * last sweep's result, then this one's. */
 PBD_ITEM(accelerate_push, accelerate_args, i, 8 * sizeof(real), 3) {
     const real plain = *accelerate_at(a, i), force = accelerate_scale(a, i) * (plain - a->old[i]);
     a->force_step[a->slot * a->count + i] = force - a->force[i];
@@ -56,7 +57,7 @@ PBD_ITEM(accelerate_push, accelerate_args, i, 8 * sizeof(real), 3) {
     a->old[i] = plain;
 }
 
-/* By block, for each difference j of the window: its product with that of `slot`, and with f. */
+/* Sums by block, for each difference j in the window, its products with the difference in `slot` and with f. */
 PBD_ITEM(accelerate_products, accelerate_args, b, 10 * ACCELERATION_BLOCK * sizeof(real), 20 * ACCELERATION_BLOCK) {
     const size_t begin = b * ACCELERATION_BLOCK;
     const size_t end = begin + ACCELERATION_BLOCK < a->count ? begin + ACCELERATION_BLOCK : a->count;

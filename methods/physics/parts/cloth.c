@@ -10,9 +10,9 @@
 #include "methods/physics/parts/hinges.h"
 
 struct cloth {
-    element_solver solver; /* first: of its triangles */
+    element_solver solver; /* first; its elements are the triangles */
     double stiffness, nu;  /* E t, N/m */
-    bool turned;           /* earlier impulses follow the gradients */
+    bool turned;           /* earlier impulses are rotated to the present gradients */
     size_t hinges;         /* hinges that can bend */
     int hinge_colours;
     size_t hinge_first[PBD_MOST_COLOURS + 1];
@@ -23,7 +23,7 @@ struct cloth {
     real *square; /* sums of squared residuals by block */
 };
 
-/* Multipliers, and with `turned` the impulses applied so far. */
+/* Reals of a triangle or hinge: multipliers, and with `turned` the impulses applied so far. */
 static size_t per_triangle(const cloth *c) { return c->turned ? 9 : 3; }
 static size_t per_hinge(const cloth *c) { return c->turned ? 10 : 1; }
 
@@ -51,7 +51,7 @@ static pbd_status check_material(const pbd_material *m) {
     return pbd_ok();
 }
 
-/* The rest angles, from the rest positions rather than the start. */
+/* Measures the rest angles, at the rest positions rather than at the start. */
 static pbd_status measure_rest(cloth *c, const pbd_scene *scene) {
     const size_t n = scene->particles.count;
     pbd_exec *exec = c->solver.position.run.exec;

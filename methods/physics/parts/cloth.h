@@ -1,9 +1,9 @@
 /* Cloth by XPBD on positions: membrane strain of triangles and bending of their common edges. The solver of xpbd_cloth,
  * and a part of xpbi. Equations: cloth_kernels.h.
  *
- * A cloth begins with a position_solver, whose functions take it. Its scene contains only the cloth;
- * methods/xpbi/scene_matter.h extracts one from a scene of several kinds of matter. Triangles and hinges are projected
- * colour by colour, so that results do not depend on threads. */
+ * A cloth begins with a position_solver, so the functions of position_solver.h accept it. Its scene contains only the
+ * cloth; methods/xpbi/scene_matter.h extracts one from a scene of several kinds of matter. Triangles and hinges are
+ * projected colour by colour, so that results do not depend on threads. */
 #ifndef PBD_CLOTH_H
 #define PBD_CLOTH_H
 
@@ -29,15 +29,15 @@ typedef struct cloth_settings {
                        Euler; false: as in XPBD */
 } cloth_settings;
 
-/* From the scene's triangles and its first material. name: the method's, for messages. PBD_NOT_SUPPORTED for a law
- * other than StVK. Free *out also after an error. */
+/* Creates a cloth from the scene's triangles and its first material. name: the method's, for messages.
+ * PBD_NOT_SUPPORTED for a law other than StVK. Free *out also after an error. */
 pbd_status cloth_create(const char *name, const pbd_scene *scene, cloth_settings set, contact_settings touch,
                         pbd_exec *exec, pbd_recorder *recorder, cloth **out);
 void cloth_free(cloth *c); /* NULL-safe */
-/* Its stepper, for a solver that it is a part of. */
+/* The cloth's stepper, for a solver that has the cloth as a part. */
 stepper *cloth_run(cloth *c);
 cloth_rows cloth_rows_of(const cloth *c);
-/* Positions and velocities. */
+/* Reads positions, velocities or collider sums. */
 pbd_status cloth_read(const cloth *c, pbd_field field, double *out);
 
 #endif

@@ -6,8 +6,9 @@
 #include "methods/physics/parts/cloth_contact_kernels.h"
 #include "methods/physics/surface/mesh_tree.h"
 
-/* RELAXATION: sweeps converge below 2; with 1 the common correction of all contacts is exact after one sweep. REACH:
- * search margin, over d, for changes of velocity during iterations. REBUILT: steps between rebuilds of the tree. */
+/* RELAXATION: sweeps converge for values below 2; with 1 the common correction of all contacts is exact after one
+ * sweep. REACH: search margin, as a fraction of d, that allows for changes of velocity during iterations. REBUILT:
+ * steps between rebuilds of the tree. */
 static const double RELAXATION = 1, REACH = 0.25;
 enum { REBUILT = 64 };
 
@@ -25,7 +26,7 @@ struct cloth_contact {
     real *foot, *normal, *state, *impulse, *vertex_weight, *block;
 };
 
-/* Frees the arrays by contact. */
+/* Frees the arrays that are indexed by contact. */
 static void free_cloth_contacts(cloth_contact *c) {
     void **of[] = {(void **)&c->particle, (void **)&c->vertex,  (void **)&c->key,
                    (void **)&c->side,     (void **)&c->foot,    (void **)&c->normal,

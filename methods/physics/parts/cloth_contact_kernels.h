@@ -1,9 +1,9 @@
 /* Contact of particles with the triangles of a cloth, on either side, with Coulomb friction.
  *
- * A contact has a particle i, its nearest point q = sum b_k x_k of a triangle at the start of the step, and the unit
- * vector n from q to it; n and b are constant during the step. With the relative displacement r = (p_i - x_i) - sum b_k
- * (p_k - x_k) and the initial gap g_0 = |x_i - q| - d, the gap is g_0 + n r. Accumulated impulses (kg m) are projected,
- * all contacts at once:
+ * A contact consists of a particle i, the nearest point q = sum b_k x_k of a triangle at the start of the step, and the
+ * unit vector n from q to the particle; n and b are constant during the step. With the relative displacement r = (p_i -
+ * x_i) - sum b_k (p_k - x_k) and the initial gap g_0 = |x_i - q| - d, the gap is g_0 + n r. Accumulated impulses (kg m)
+ * are projected, all contacts at once:
  *
  *     push <- max(0, push - (g_0 + n r - floor)/D),   drag <- drag - (r - n n r)/D, no longer than mu push,
  *     x_i += w_i J,  x_k -= w_k b_k J,   J the change of push n + drag,   D = (w_i m_i + sum_k w_k b_k B_k)/relaxation
@@ -56,7 +56,7 @@ PBD_FN int cloth_contact_before(const nearest_point *a, const nearest_point *b) 
     return a->distance < b->distance || (!(b->distance < a->distance) && a->triangle < b->triangle);
 }
 
-/* A constant number of turns with known indices, so that the list is in a GPU's registers. */
+/* The loop has a constant trip count and known indices, so that a GPU keeps the list in registers. */
 PBD_FN int cloth_contact_insert(nearest_point *list, int count, const nearest_point *one) {
     nearest_point carried = *one;
     for (int k = 0; k < CLOTH_CONTACTS_MOST; k++) {
@@ -68,7 +68,7 @@ PBD_FN int cloth_contact_insert(nearest_point *list, int count, const nearest_po
     return count < CLOTH_CONTACTS_MOST ? count + 1 : count;
 }
 
-/* Whether a triangle may be touched in the step. */
+/* Whether a particle at x that moves by `move` may touch a triangle in the step. */
 PBD_FN int cloth_contact_of(const cloth_contact_find_args *a, vec3 x, vec3 move, uint32_t triangle,
                             nearest_point *out) {
     const uint32_t *corner = a->mesh.corner + 3 * (size_t)triangle;
@@ -91,8 +91,9 @@ PBD_FN int cloth_contact_of(const cloth_contact_find_args *a, vec3 x, vec3 move,
     return length - a->distance + vec3_dot(out->normal, vec3_sub(move, drift)) < a->reach;
 }
 
-/* All triangles with an interior nearest point; of nearest points on boundaries, which neighbours share, only one, if
- * it is nearer than any interior one. */
+/* Lists all triangles whose nearest point is in their interior. Nearest points on boundaries are shared by neighbouring
+ * triangles: only the nearest of these is added, if it is nearer than every interior one. Returns the number of
+ * contacts. */
 PBD_FN_NOINLINE int find_cloth_contacts(const cloth_contact_find_args *a, size_t i,
                                         nearest_point list[CLOTH_CONTACTS_MOST]) {
     const vec3 x = load3(a->x, i), move = vec3_scale(a->dt, load3(a->v, i));
@@ -162,7 +163,7 @@ PBD_ITEM(list_sides, cloth_contact_sides_args, k, 12, 0) {
     a->side[k] = (uint32_t)k;
 }
 
-/* The first side of each vertex, as of a grid's cells. */
+/* Finds the first side of each vertex, as for the cells of a grid. */
 PBD_BATCH_OF(find_first_sides, grid_cells_args, first, count, 8, 20) { grid_find_firsts(a, first, count); }
 
 /* ---- Impulses ---------------------------------------------------------------------------------------------------- */
@@ -195,7 +196,7 @@ PBD_ITEM(weigh_cloth_contacts, cloth_contact_args, c, 17 * sizeof(real) + 24, 12
         const size_t vertex = a->vertex[3 * c + k];
         sum += a->p[4 * vertex + 3] * a->foot[4 * c + k] * a->vertex_weight[vertex];
     }
-    a->impulse[4 * c + 3] = sum > 0 ? a->relaxation / sum : 0; /* both held */
+    a->impulse[4 * c + 3] = sum > 0 ? a->relaxation / sum : 0; /* both sides held */
     for (size_t d = 0; d < 4; d++) a->state[4 * c + d] = 0;
 }
 
@@ -254,7 +255,7 @@ typedef struct cloth_contact_measure_args {
     size_t contacts;
     real distance; /* d */
     real *out;     /* CLOTH_CONTACT_SUMS by block: largest penetration at the start of the step, m; number of contacts
-                      nearer     than 1.01 d */
+                      nearer than 1.01 d */
 } cloth_contact_measure_args;
 
 PBD_ITEM(measure_cloth_contacts, cloth_contact_measure_args, block, CLOTH_CONTACT_BLOCK * sizeof(real),

@@ -28,12 +28,12 @@
 typedef struct stretch_args {
     element_view view;
     real *stress;   /* s: 11, 22, 12 by triangle; zero at the start of a substep */
-    real *impulse;  /* J over k: two vectors by triangle; likewise. NULL: plain XPBD */
+    real *impulse;  /* J/k: two vectors by triangle; zero at the start of a substep. NULL: plain XPBD */
     real stiffness; /* E t dt^2, kg */
     real nu;
 } stretch_args;
 
-/* A symmetric 3 x 3 matrix by its upper entries, and the sums that it consists of. */
+/* The upper entries of a symmetric 3 x 3 matrix, and the sums from which it is computed. */
 typedef struct stretch_system {
     vreal a00, a01, a02, a11, a12, a22;
     vreal hh, hg, gg;
@@ -96,7 +96,7 @@ PBD_BATCH_OF(project_stretch, stretch_args, first, count, (24 + 23) * sizeof(rea
     const vvec3 f0 = vvec3_blend(e.b[0], d0, e.b[1], d1), f1 = vvec3_blend(e.b[2], d0, e.b[3], d1);
     const vvec3 s = stretch_entry3(a, a->stress, 0, first, count);
     const stretch_system system = stretch_matrix(&e, f0, f1, k, a->nu);
-    /* The fraction of l - J to apply, over k, for each column of B. */
+    /* The part of (l - J)/k to apply now, for each column of B. */
     vvec3 lack0 = vvec3_zero(), lack1 = lack0;
     vvec3 done0 = vvec3_zero(), done1 = done0;
     if (a->impulse) {
@@ -132,7 +132,7 @@ typedef struct bending_args {
     const real *stiffness;  /* by hinge: B |e|^2/(A_1 + A_2) at rest, N m */
     const real *rest;       /* by hinge: 2 sin(theta/2) at rest */
     real *moment;           /* s, by hinge; zero at the start of a substep */
-    real *impulse;          /* J over k of all corners but the first: 9 by hinge; likewise. NULL: plain XPBD */
+    real *impulse;          /* J/k of all corners but the first: 9 by hinge; also zero at the start. NULL: plain XPBD */
     real *p;                /* rows of 4 */
     size_t stride;          /* hinges: entry e of `impulse` is at [e * stride] */
     real square;            /* dt^2, s^2 */
@@ -175,7 +175,7 @@ PBD_FN void hinge_measure(hinge *h) {
     h->gradient[1] = vvec3_blend(-vvec3_dot(a0, e) * per_length * ta, na, -vvec3_dot(b0, e) * per_length * tb, nb);
 }
 
-/* The impulse of the first corner makes the sum zero. */
+/* Loads the impulses of a hinge. That of the first corner follows from their sum, which is zero. */
 PBD_FN void bending_load(const bending_args *a, size_t first, int count, vvec3 impulse[4]) {
     vvec3 sum = vvec3_zero();
     for (size_t c = 1; c < 4; c++) {
@@ -247,7 +247,7 @@ enum { CLOTH_BLOCK = 16 };
 typedef struct stretch_sum_args {
     stretch_args of;
     size_t triangles;
-    real *sum; /* by block: of squares of C + S s */
+    real *sum; /* by block: sum of squares of C + S s */
 } stretch_sum_args;
 
 PBD_ITEM(sum_stretch_residuals, stretch_sum_args, block, CLOTH_BLOCK *(24 * sizeof(real) + 12), CLOTH_BLOCK * 60) {
@@ -274,7 +274,7 @@ PBD_ITEM(sum_stretch_residuals, stretch_sum_args, block, CLOTH_BLOCK *(24 * size
 typedef struct bending_sum_args {
     bending_args of;
     size_t hinges;
-    real *sum; /* by block: of squares of C + s */
+    real *sum; /* by block: sum of squares of C + s */
 } bending_sum_args;
 
 PBD_ITEM(sum_bending_residuals, bending_sum_args, block, CLOTH_BLOCK *(18 * sizeof(real) + 16), CLOTH_BLOCK * 150) {

@@ -32,7 +32,7 @@ static size_t arrays_of(const contact *c, device_array *row) {
                                  DEVICE_ARRAY(c->own, lines),
                                  DEVICE_ARRAY(c->touches, lines),
                                  DEVICE_ARRAY(c->push, 3 * lines),
-                                 DEVICE_ARRAY(c->list, 0), /* and the next two: lists_room */
+                                 DEVICE_ARRAY(c->list, 0), /* this and the next two: allocated by lists_room */
                                  DEVICE_ARRAY(c->reach, 0),
                                  DEVICE_ARRAY(c->touching, 0)};
     return DEVICE_ROWS(row, rows);
@@ -123,8 +123,8 @@ static pbd_status lists_room(contact *c) {
     return device_arrays_allocate(c->exec, row, 2);
 }
 
-/* The work of a launch over the lists. The host reads the fraction of entries that are candidates where it waits anyway
- * (contact_record) and uses the last value, 1 before the first. */
+/* The work of a launch over the lists. The host reads the fraction of entries that are candidates only where it waits
+ * anyway (contact_record); in between it uses the last value, and 1 before the first. */
 static pbd_work listed(const contact *c) {
     return (pbd_work){c->members, (size_t)(c->filled * (double)(c->rows * CONTACT_SLICE))};
 }

@@ -3,14 +3,14 @@
  *
  * A solver owns rows x (start of the substep) and p (predicted; the fourth is the inverse mass). In each substep it
  * calls contact_begin after prediction, contact_iterate after each sweep of its constraints, and contact_end when p is
- * final; contact_record gives the metrics. Without colliders and radii all calls return at once and nothing is
+ * final; contact_record records the metrics. Without colliders and radii all calls return at once and nothing is
  * allocated.
  *
  * Pairs are searched at predicted positions with a margin; the lists are kept until a particle has moved by a quarter
- * of it, which leaves another quarter for the sweeps. A pass is a Jacobi iteration: all pushes are computed, then
- * applied. The sum over all pairs of a particle, as printed in the paper, overshoots where a particle has many pairs.
- * By default each push is therefore scaled by a factor per pair, which conserves momentum and prevents divergence
- * (find_pushes; contact_sum=printed: the plain sum).
+ * of the margin, which leaves another quarter for the sweeps. A pass is a Jacobi iteration: all pushes are computed,
+ * then applied. The sum over all pairs of a particle, as printed in the paper, overshoots where a particle has many
+ * pairs. By default each push is therefore scaled by a factor per pair, which conserves momentum and prevents
+ * divergence (find_pushes; contact_sum=printed: the plain sum).
  *
  * Lists are in ascending order of particles, so that results do not depend on when they were built. Results do not
  * depend on threads, and on the backend only by rounding. Lists are stored in slices, with the candidates of several
@@ -46,7 +46,7 @@ typedef struct contact {
     bool between, stale;                               /* stale: pairs must be searched again */
     double self_distance, friction, margin, tolerance; /* m; -; m; m */
     uint64_t rows;                                     /* of all slices of lists */
-    double filled;         /* fraction of list entries that are candidates, the rest is padding */
+    double filled;         /* fraction of list entries that are candidates; the rest is padding */
     size_t capacity;       /* entries allocated */
     size_t touching_sides; /* pairs that touched when last recorded, each twice */
     double most_pairs;
@@ -63,16 +63,16 @@ typedef struct contact {
 pbd_status contact_create(contact *c, const pbd_scene *scene, const collider_poses *walls, const uint32_t *particle,
                           pbd_exec *exec, pbd_recorder *recorder, contact_settings set);
 void contact_free(contact *c); /* safe on a zeroed one */
-/* After a cut: the body of each row's particle. Waits. */
+/* Sets the body of each row's particle, after a cut. Waits. */
 pbd_status contact_set_bodies(contact *c, const uint32_t *body);
 /* Once per substep; p: predicted positions. */
 pbd_status contact_begin(contact *c, const real *p);
 pbd_status contact_iterate(contact *c, const real *x, real *p);
 /* Measures penetrations; keeps the worst of all substeps. */
 pbd_status contact_end(contact *c, const real *p);
-/* deepest_penetration, contact_pairs (touching, within a hundredth of their distance), most_contact_pairs (over all
- * records), smallest_far_distance of pairs of one body, particles_ever_outside (whose centre was beyond a collider's
- * surface). Waits. */
+/* Records deepest_penetration, contact_pairs (touching, within a hundredth of the contact distance), most_contact_pairs
+ * (over all records), smallest_far_distance (of pairs within one body), particles_ever_outside (whose centre was beyond
+ * a collider's surface). Waits. */
 pbd_status contact_record(contact *c);
 
 #endif

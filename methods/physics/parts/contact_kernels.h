@@ -1,7 +1,7 @@
 /* Kernels of contact between particles, and of particles with colliders. Order of launches: contact.h.
  *
  * A search writes candidate pairs into slices of 16 particles. A pass stores the overlapping pairs, bounds the sum of
- * pushes of each particle, then gathers pushes and friction into p; then come colliders, one after another. */
+ * pushes of each particle, then gathers pushes and friction into p. The colliders follow, one after another. */
 #ifndef PBD_CONTACT_KERNELS_H
 #define PBD_CONTACT_KERNELS_H
 
@@ -13,7 +13,7 @@ PBD_FN vec3 contact_row(const real *rows, size_t i) { return vec3_make(rows[4 * 
 
 /* ---- Candidate search -------------------------------------------------------------------------------------------- */
 
-/* A count stores up to so many candidates. */
+/* The counting kernel stores up to this many candidates of each particle. */
 enum { CONTACTS_KEPT = 24 };
 
 /* Particles per slice, a multiple of every PBD_BATCH. Row r of a slice has the r-th candidate of each of its particles,
@@ -34,7 +34,7 @@ typedef struct contact_search_args {
     int between;
     size_t members;
     uint32_t *count;       /* number of candidates, by place */
-    uint32_t *kept;        /* CONTACTS_KEPT by place: candidates stored by the count; complete if there are no more */
+    uint32_t *kept;        /* CONTACTS_KEPT by place: candidates stored while counting; complete if they fit */
     uint32_t *key, *order; /* by line of the lists: sort key; place */
     uint32_t *slice;       /* by slice: number of rows; after a scan, first row */
     uint32_t *own;         /* particle, by line */
@@ -42,7 +42,8 @@ typedef struct contact_search_args {
     real *reach;           /* likewise the sums of two radii, m; 0 in the padding */
 } contact_search_args;
 
-/* Of the lanes from place `at` on, all of the same body as place k, those far enough from it at rest. */
+/* Given the mask `lanes` of places from `at` on, all of the same body as place k, returns the mask of those far enough
+ * from k at rest. */
 PBD_FN uint32_t far_at_rest(const contact_search_args *a, uint32_t k, uint32_t at, uint32_t lanes) {
     const real *one = a->rest + 4 * (size_t)a->grid.particle[k];
     uint32_t out = 0;
@@ -55,13 +56,13 @@ PBD_FN uint32_t far_at_rest(const contact_search_args *a, uint32_t k, uint32_t a
     return out;
 }
 
-/* The ranges of places that particles of one body in one cell search, reused by their neighbours in the order of cells.
- * Ranges with particles of the own body only are skipped, unless self-contact is on. */
+/* The ranges of places that particles of one body in one cell must search, cached for the following particles in the
+ * order of cells. Ranges that contain only particles of this body are skipped, unless self-contact is on. */
 typedef struct contact_around {
     grid_cell cell;
     real body;
     int stretches; /* negative: not computed yet */
-#if PBD_BATCH > 1  /* on a GPU, where each thread has one particle, an array would only be slow memory */
+#if PBD_BATCH > 1  /* on a GPU each thread has one particle, and the array would only be in slow memory */
     grid_stretch stretch[GRID_STRETCHES];
 #endif
 } contact_around;
@@ -178,8 +179,8 @@ PBD_FN void search_again(const contact_search_args *a, uint32_t k, uint32_t *lis
 
 #define CONTACT_NOBODY UINT32_MAX
 
-/* Copies the candidates of a line to its slice's rows, unsorted. Padding lines have no candidates and the first line's
- * particle. */
+/* Copies the candidates of a line to its slice's rows, unsorted. Padding lines have no candidates; their particle is
+ * that of place 0. */
 PBD_FN void bring_contacts(const contact_search_args *a, size_t line, uint32_t *list, uint32_t rows) {
     const uint32_t k = line < a->members ? a->order[line] : 0, count = line < a->members ? a->count[k] : 0;
     const uint32_t *kept = a->kept + CONTACTS_KEPT * (size_t)k;
@@ -249,8 +250,8 @@ typedef struct contact_pairs {
 
 PBD_FN vvec3 contact_place(const vreal row[4]) { return vvec3_make(row[0], row[1], row[2]); }
 
-/* Two particles at the same position separate along x, the one of higher number in the positive direction, which is the
- * same from both sides. */
+/* Two particles at the same position separate along x, the one with the higher number in the positive direction, so
+ * that both sides of the pair agree. */
 PBD_FN contact_pairs contact_pairs_of(vvec3 off, vreal reach, const uint32_t *i, const uint32_t *j) {
     const vreal square = vvec3_dot(off, off), length = vreal_sqrt(square), zero = vreal_set(0);
     const vmask together = length <= zero;
@@ -342,8 +343,8 @@ PBD_FN vvec3 contact_friction(vvec3 slip, vvec3 normal, vreal most) {
  * bounded by the largest eigenvalue of sum s_e n n^T over the pairs of any particle, for any masses, since (sqrt(w_i) a
  * - sqrt(w_j) b)^2 <= (w_i + w_j)(a^2 + b^2). Hence s_e = min(1, relaxation/lambda), with lambda the larger of the two
  * particles' largest eigenvalues of sum n n^T, converges for relaxation < 2. A factor per particle would not conserve
- * momentum. Friction acts across n, where all pairs of a particle may have the same direction: its factor is 1/(the
- * larger of the two numbers of pairs).
+ * momentum. Friction acts across n, where all pairs of a particle may have the same direction: its factor is at most
+ * 1/(the larger of the two numbers of pairs).
  *
  * Work: particles, and touching pairs, each from both sides. */
 PBD_BATCH_OVER(find_pushes, contact_pass_args, first, count, 4, 0, 8 * sizeof(real) + 4, 45) {
@@ -407,7 +408,7 @@ typedef struct collide_args {
     collider_sums sums;
 } collide_args;
 
-/* Out of each collider in turn, then back along its surface by friction. */
+/* Pushes particle i out of each collider in turn, then back along its surface by friction. */
 PBD_FN void collide(const collide_args *a, size_t i) {
     real *row = a->p + 4 * i;
     if (!(row[3] > 0)) return; /* held */
@@ -457,17 +458,17 @@ PBD_BATCH_OF(collide_batch, collide_args, first, count, 8 * sizeof(real), 20) {
 
 /* ---- Measurements after a substep -------------------------------------------------------------------------------- */
 
-/* Values are the worst so far of each particle, except `pairs`, which is of this substep. */
+/* Values are the worst so far of each particle, except `pairs`, which is for this substep. */
 typedef struct contact_measure_args {
     contact_pass_args pass; /* its x and p are not used */
     const real *rest, *p;
-    int within;      /* with pairs of one body */
+    int within;      /* nonzero: pairs of one body are measured too */
     uint32_t *pairs; /* by line: touching pairs, within a hundredth of their distance */
     real *depth;     /* by particle: penetration of a pair, m */
     real *near;      /* by particle: minus the distance of a pair of one body, m */
 } contact_measure_args;
 
-/* Sets values[own] to the maximum of it and `now`. */
+/* Raises values[own] to `now` where that is larger. */
 PBD_FN void keep_most(real *values, const uint32_t *own, int count, vreal now) {
     real lane[PBD_BATCH];
     batch_store(lane, 0, PBD_BATCH, now);

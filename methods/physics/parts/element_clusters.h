@@ -1,5 +1,5 @@
-/* Sweeps over clusters of elements (clusters.h) in kernels of tiles: a tile has a cluster, with the particles in shared
- * memory, and its lanes take the elements of a part. */
+/* Sweeps over clusters of elements (clusters.h) in tile kernels. A tile processes one cluster, with its particles in
+ * shared memory; the lanes share the elements of one part of the cluster at a time. */
 #ifndef PBD_ELEMENT_CLUSTERS_H
 #define PBD_ELEMENT_CLUSTERS_H
 
@@ -25,7 +25,8 @@ PBD_FN void cluster_store(const cluster_view *v, size_t cluster, const real *row
     }
 }
 
-/* The view of a cluster's elements with its particles in `row`. Elements lie in the order of the sweep: no prefetch. */
+/* The view of a cluster's elements with its particles in `row`. Elements are stored in the order of the sweep, so they
+ * are not prefetched. */
 PBD_FN element_view cluster_elements(const cluster_view *v, const element_view *all, real *row) {
     element_view own = *all;
     own.corner = v->own;
@@ -34,8 +35,8 @@ PBD_FN element_view cluster_elements(const cluster_view *v, const element_view *
     return own;
 }
 
-/* All elements of a cluster once: `project`, an expression, moves `count` elements from `first` on in the element_view
- * `at`. all: from the first element of the mesh on. */
+/* Projects all elements of a cluster once. `project` is an expression that projects `count` elements from `first` on in
+ * the element_view `at`. all: the view from the first element of the mesh on. */
 #define CLUSTER_SWEEP(clusters, all, cluster, project)                                                     \
     do {                                                                                                   \
         const cluster_view *const of_ = (clusters);                                                        \

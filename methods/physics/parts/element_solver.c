@@ -52,7 +52,7 @@ double element_solver_strain_rounding(const element_solver *s) {
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* Sorts places first to end of s->order by material, stably, and adds their batches. */
+/* Sorts the places [first, end) of s->order by material, stably, and appends a batch for each material. */
 static void split_batch(element_solver *s, const uint8_t *material, size_t first, size_t end, uint32_t *sorted) {
     size_t place = first;
     for (int m = 0; m < PBD_MOST_MATERIALS; m++) {
@@ -75,10 +75,11 @@ static void join_batches(element_solver *s) {
     }
 }
 
-/* Fewer have few clusters of a colour, of which sixteen fill a block: there colours of elements are as good. */
+/* With fewer elements a colour has few clusters, and sixteen are needed to fill a block: colours of single elements are
+ * then as fast. */
 enum { CLUSTERS_FROM = 4096 };
 
-/* plan->colours 0: no clusters. */
+/* Leaves plan->colours 0 if no clusters are used. */
 static pbd_status plan_clusters(const element_solver *s, const pbd_scene *scene, int clusters, pbd_arena *arena,
                                 cluster_plan *plan) {
     const bool on = clusters == clusters_on;
@@ -122,7 +123,8 @@ static pbd_status upload_clusters(const element_solver *s, const cluster_plan *p
     return pbd_upload(exec, s->own, plan->own, (size_t)s->corners * s->elements * sizeof *s->own);
 }
 
-/* By colour for Gauss-Seidel; in mesh order for Jacobi, so that impulses are near the nodes that gather them. */
+/* Orders elements by colour for Gauss-Seidel, and as in the mesh for Jacobi, so that impulses are near the nodes that
+ * gather them. */
 static pbd_status order_elements(element_solver *s, const pbd_cells *cells, const cluster_plan *plan) {
     size_t first[PBD_MOST_COLOURS + 1] = {0, s->elements};
     pbd_arena a PBD_ARENA;

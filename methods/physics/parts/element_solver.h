@@ -3,7 +3,7 @@
  *
  * On creation a scene's elements get rest shapes (element_shape.h) and colours (colouring.h) and are stored on the
  * device colour by colour. The method supplies a function that launches its kernel over a range of elements; the gather
- * pass of Jacobi is here. With `clusters` tetrahedra are swept by clusters instead (clusters.h). */
+ * pass of Jacobi is here. With `clusters`, tetrahedra are swept by clusters instead of colours (clusters.h). */
 #ifndef PBD_ELEMENT_SOLVER_H
 #define PBD_ELEMENT_SOLVER_H
 
@@ -28,8 +28,8 @@ PBD_SETTINGS(element_settings, ELEMENT_SOLVER_PARAMS)
 /* Elements of one colour and one material, projected by one launch. */
 typedef struct element_batch {
     size_t first, count;
-    int material;             /* index into the scene's */
-    size_t cluster, clusters; /* the first and their number; 0: elements of one colour */
+    int material;             /* index into the scene's materials */
+    size_t cluster, clusters; /* first cluster; number of clusters, 0: elements of one colour */
     size_t rows;              /* particles of the clusters */
 } element_batch;
 
@@ -39,10 +39,10 @@ typedef struct element_solver {
     int corners; /* 4: tetrahedra, 3: triangles */
     bool jacobi;
     int colours; /* 1 with Jacobi */
-    double edge; /* m: of an element of the mean size */
+    double edge; /* m: edge of an element of the mean size */
     /* Host. */
     uint32_t *order;             /* place -> element of the scene */
-    element_batch *batch, *span; /* of a sweep; for other passes, with consecutive batches of one material joined */
+    element_batch *batch, *span; /* batches of a sweep; for other passes, consecutive batches of one material joined */
     size_t batches, spans;
     /* Device. */
     uint32_t *corner;                     /* elements x corners */
@@ -68,6 +68,7 @@ void element_solver_free(element_solver *s);
 /* For a state from malloc that begins with an element_solver; NULL-safe. */
 void element_solver_destroy(void *state);
 
+/* Allocates *device, of `bytes`, and copies `host` to it. The caller frees it. */
 pbd_status element_solver_upload(element_solver *s, const void *host, size_t bytes, void *device);
 
 /* Elements from `first` on. Inline: small scenes launch a hundred thousand batches a second. */
@@ -90,10 +91,10 @@ static inline cluster_view element_solver_clusters(const element_solver *s, cons
                           .own = s->own};
 }
 
-/* What rounding of positions makes of the strain of an element. */
+/* Returns the error in the strain of an element that is due to rounding of positions. */
 double element_solver_strain_rounding(const element_solver *s);
 
-/* All constraints once. */
+/* Projects all constraints once. */
 pbd_status element_solver_sweep(element_solver *s, element_projection project, void *method);
 
 #endif

@@ -125,7 +125,7 @@ PBD_FN void element_store(const element_view *v, int corners, size_t first, int 
     for (int c = 0; c < corners; c++) batch_store_rows(v->p, v->corner + at + (size_t)c, corners, count, e->corner[c]);
 }
 
-/* The Jacobi form of element_move, for gather_impulses, which subtracts w times the sum. */
+/* The Jacobi counterpart of element_move: stores impulses for gather_impulses, which subtracts w times their sum. */
 PBD_FN void element_store_impulse(const element_view *v, int corners, size_t first, int count, vreal s,
                                   const vvec3 gradient[4]) {
     for (int c = 0; c < corners; c++) {

@@ -16,7 +16,7 @@ static const double PI = 3.14159265358979323846;
 
 /* ---- A lattice at rest ------------------------------------------------------------------------------------------- */
 
-/* W and (dW/dr)/r, with support 1, in double, as on the device. */
+/* W and (dW/dr)/r with support 1, as on the device but in double. */
 static void kernel_at(int kernel, double q, double *w, double *slope) {
     const double left = 1 - q, round = 1 - q * q;
     *w = *slope = 0;
@@ -142,7 +142,7 @@ static double volume_of(const pbd_scene *scene, size_t i) {
                                     : scene->particles.masses[i] / pbd_material_of(scene, i)->density;
 }
 
-/* Means over the liquid's particles. */
+/* Counts the liquid's particles; writes their mean volume, m^3, and mean inverse mass, 1/kg. */
 static pbd_status measure_liquid(fluid *f, const pbd_scene *scene, double *volume, double *weight) {
     *volume = *weight = 0;
     for (size_t i = 0; i < scene->particles.count; i++) {
@@ -305,7 +305,7 @@ static pbd_status search(fluid *f) {
     return PBD_RUN(f->exec, fluid_fill, slices * FLUID_LANES, work_of(f), &args);
 }
 
-/* Stores the initial excess density; later lets it decay. */
+/* Stores the initial excess density in the first step; lets it decay in later steps. */
 static pbd_status settle(fluid *f, const real *x, real *v, const collider_poses *walls, double dt) {
     const double time = f->settings.settling;
     const fluid_allowed_args args = {f->id, f->excess, f->allowed,
@@ -319,7 +319,7 @@ static pbd_status settle(fluid *f, const real *x, real *v, const collider_poses 
     return PBD_RUN(f->exec, fluid_set_allowed, f->rows, &args);
 }
 
-/* Mean compression at the present velocities, whose neighbours are known. */
+/* Writes the mean compression at the present velocities. Uses the existing neighbour lists. */
 static pbd_status measure(fluid *f, const real *v, double dt, double *out) {
     fluid_state now;
     PBD_TRY(solve(f, v, dt, FLUID_EVALUATE));
@@ -328,7 +328,8 @@ static pbd_status measure(fluid *f, const real *v, double dt, double *out) {
     return pbd_ok();
 }
 
-/* Before the warm start, which is part of the solution. Work that is not the method's: totals are put back. */
+/* Measures before the warm start, which is part of the solution. This work is not the method's, so the totals are
+ * restored. */
 static pbd_status measure_start(fluid *f, const real *v, double dt) {
     const pbd_exec_totals before = pbd_exec_read_totals(f->exec);
     const pbd_status status = PBD_PHASE(f->recorder, "residual", measure(f, v, dt, &f->before));
@@ -502,7 +503,7 @@ static pbd_status part_record(void *self, stepper *run) {
     return fluid_record(self);
 }
 
-/* After a load results depend only on saved arrays: the grid's size is chosen again. */
+/* After a load, results must depend only on saved arrays, so the grid's size is chosen anew. */
 static void part_loaded(void *self) { ((fluid *)self)->grid.builds = 0; }
 
 static void part_free(void *self) { fluid_free(self); }

@@ -33,7 +33,7 @@ typedef struct fluid_settings {
     bool both;                /* liquid also resists expansion */
     bool printed;             /* each pass ignores earlier multipliers, as in the paper */
     double crowding;          /* artificial pressure, relative to the multiplier of C = 1 on a lattice; 0: off */
-    double crowding_at;       /* distance of that value, over the support */
+    double crowding_at;       /* distance at which it has that value, over the support */
     int crowding_power;
     double settling;  /* s: time constant of the decay of the initial excess density; 0: corrected at once */
     double xsph;      /* c of XSPH */
@@ -60,7 +60,7 @@ typedef struct fluid {
     double sum, weight;  /* on a lattice: S; the denominator, 1/(kg m^2) */
     double stiffness;    /* on a lattice: dC over a relative change of volume, about 1; used for pressures */
     double relaxation, softening, eigenvalue;
-    int walls;  /* number of colliders that mirror */
+    int walls;  /* number of colliders that mirror the liquid */
     double dt;  /* s: of the last step; 0: none yet */
     bool began; /* the initial excess density is known */
     double most_compressed, largest;
@@ -68,7 +68,7 @@ typedef struct fluid {
     double before; /* mean compression before the first iteration and its warm start */
     grid grid;
     uint64_t entries; /* of the slices */
-    double filled;    /* fraction of entries that are neighbours, the rest is padding */
+    double filled;    /* fraction of entries that are neighbours; the rest is padding */
     size_t capacity;
     const uint32_t *id; /* device; the solver's `id` of this step */
     /* Device. */
@@ -90,15 +90,15 @@ pbd_status fluid_iterate(fluid *f, const real *x, real *v, const collider_poses 
 pbd_status fluid_end(fluid *f, const real *x, real *v, const collider_poses *walls, double dt);
 /* The state at the last evaluation of the constraints. Waits. */
 pbd_status fluid_state_of(const fluid *f, fluid_state *out);
-/* compression and largest_compression (of all steps), mean_compression; with continuum also exchanged_impulse and
- * exchange_error. Waits. */
+/* Records mean_compression, and over all steps most_mean_compression and largest_compression; with continuum also
+ * exchanged_impulse and exchange_error. Waits. */
 pbd_status fluid_record(fluid *f);
 
-/* By index in the scene: pressures of all particles, Pa; impulses, N s, three each. */
+/* Write, by index in the scene, the pressures of all particles, Pa, and impulses, N s, three each. */
 pbd_status fluid_read_pressures(const fluid *f, const real *x, const uint32_t *id, double *out);
 pbd_status fluid_read_exchange(const fluid *f, double *out);
 
-/* As a part of a solver (stepper.h), with a `fluid` as its `self`. */
+/* The fluid as a part of a solver (stepper.h); its `self` is a `fluid`. */
 extern const step_part fluid_part;
 
 #endif

@@ -57,7 +57,7 @@ typedef struct fluid_value {
     vreal w, slope; /* W; (dW/dr)/r */
 } fluid_value;
 
-/* At a squared distance; 0 from the support on. The spiky kernel's undefined slope at 0 is set to 0. */
+/* Values at a squared distance; 0 at and beyond the support. The spiky kernel's undefined slope at 0 is set to 0. */
 PBD_FN fluid_value fluid_kernel_at(const fluid_shape *k, vreal square) {
     const vreal zero = vreal_set(0), q = vreal_sqrt(square * k->per_square), left = vreal_max(1 - q, zero);
     const vreal second = left * left, per_q = vreal_where(q > 0, 1 / vreal_max(q, vreal_set(REAL_MIN)), zero);
@@ -84,7 +84,7 @@ typedef struct fluid_place_args {
     const uint32_t *id;    /* NULL: rows are in the scene's order */
     const uint8_t *matter; /* by id; NULL: all are liquid */
     real *p;               /* rows: predicted position; volume, 0 for FLUID_NONE */
-    real *role, *gain;     /* FLUID_*; w V^2. Each with one more for the placeholder */
+    real *role, *gain;     /* FLUID_*; w V^2. Each has one more entry, for the placeholder */
     size_t rows;
     real dt;
 } fluid_place_args;
@@ -169,13 +169,13 @@ PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 12, 0, 12, 0) {
 
 /* ---- Walls ------------------------------------------------------------------------------------------------------- */
 
-/* Distances by wall and row. An additional wall, far from every particle, pads particles with fewer than FLUID_CORNER
- * near walls. */
+/* Distances by wall and row. An additional wall, far from every particle, pads the lists of particles with fewer than
+ * FLUID_CORNER near walls. */
 typedef struct fluid_walls {
     int count;        /* 0: no walls */
     size_t stride;    /* rows + 1 */
     real *distance;   /* >= 0, m */
-    real *normal;     /* rows: outward unit vector; if its wall moves, the distance that its surface goes along it, m */
+    real *normal;     /* rows: outward unit vector; with `moving`, the displacement of the wall's surface along it, m */
     uint32_t *corner; /* FLUID_CORNER by row: the nearest walls within `support`, nearest first */
     real support;
 } fluid_walls;
@@ -184,7 +184,7 @@ typedef struct fluid_measure_args {
     const collider_pose *collider;
     const real *p, *role;
     fluid_walls walls;
-    int moving; /* the work of walls is summed */
+    int moving; /* nonzero: walls may move, and their work is summed */
 } fluid_measure_args;
 
 PBD_FN void fluid_note_wall(uint32_t *corner, const real *distance, size_t stride, uint32_t wall) {
@@ -243,9 +243,8 @@ PBD_FN real fluid_lane(vreal x, int l) {
 #endif
 }
 
-/* The walls near each particle of a batch, to which distances of neighbours are looked up. */
-/* Loops over it have a constant number of turns: an index that the compiler does not know would put the arrays into a
- * GPU's slow memory. */
+/* The walls near each particle of a batch; the neighbours' distances from them are looked up. Loops over these arrays
+ * have a constant trip count: indices unknown to the compiler would put the arrays into a GPU's slow memory. */
 typedef struct fluid_mirrors {
     int count; /* largest number of walls of a lane */
     uint32_t wall[FLUID_CORNER][PBD_BATCH];
@@ -289,8 +288,8 @@ PBD_FN void fluid_visit_mirrors(const fluid_walls *walls, fluid_mirrors *m, cons
         if (c < m->count) m->other[c] = fluid_distances(walls, m->wall[c], at, count);
 }
 
-/* Replaces *square and *d (half its gradient by the own position) of a pair by those for the image in the mirrors of
- * `set`, a bit mask. */
+/* Replaces *square and *d (half the gradient of *square with respect to the own position) of a pair by those of the
+ * image in the mirrors of `set`, a bit mask. */
 PBD_FN void fluid_reflect(const fluid_mirrors *m, int set, vreal *square, vvec3 *d) {
     for (int c = 0; c < FLUID_CORNER; c++) {
         if (!(set >> c & 1)) continue;
@@ -327,7 +326,7 @@ typedef struct fluid_solve_args {
     int task;
 } fluid_solve_args;
 
-/* Multiplier and change of a row. */
+/* Stores C of a row and, depending on `task`, its new multiplier and the change. */
 PBD_FN void fluid_set_multiplier(const fluid_solve_args *a, size_t row, real excess, real weight, real volume) {
     const int liquid = a->role[row] > 0;
     a->excess[row] = liquid ? excess : 0;
@@ -443,18 +442,19 @@ typedef struct fluid_move_args {
     collider_sums sums; /* by row */
     real inverse_sum, inverse_dt;
     real crowd;   /* multiplier of artificial pressure; 0: off */
-    real crowd_w; /* 1/W at the distance of that value */
+    real crowd_w; /* 1/W at the distance where it has that value */
     int crowd_power;
 } fluid_move_args;
 
-/* Adds the terms of `move` that come from images, by the mirrors of `set`: those along a mirror's normal, over half the
- * normal, are the force of its wall. */
+/* Adds to `by`, for each mirror of `set`, half of what the mirror contributes to an image's term of `move`. This
+ * contribution is along the mirror's normal, and is the force of its wall. */
 PBD_FN void fluid_note_mirrors(const fluid_mirrors *m, int set, vreal push, vreal by[FLUID_CORNER]) {
     for (int c = 0; c < FLUID_CORNER; c++)
         if (set >> c & 1) by[c] += push * m->other[c];
 }
 
-/* Sums the impulses of walls on lane `l`, which do work as their surfaces move. They dissipate nothing. */
+/* Adds the impulses of the walls on the particle of lane `l`, and the work that they do as their surfaces move. They
+ * dissipate nothing. */
 PBD_FN void fluid_sum_walls(const fluid_move_args *a, const fluid_mirrors *m, const vreal by[FLUID_CORNER], int l,
                             size_t row, real impulse) {
     double *sums = a->sums.row + COLLIDER_SUMS * row;
@@ -595,7 +595,7 @@ typedef struct fluid_confine_args {
     fluid_shape shape;
     const real *p, *role, *curl;
     real *smooth;
-    real speed; /* change of velocity per step, over the curl */
+    real speed; /* change of velocity per step, divided by the curl */
 } fluid_confine_args;
 
 /* Vorticity confinement: along n x curl, n the direction of grad |curl|. Does not conserve momentum, as in the

@@ -23,11 +23,11 @@ pbd_status hex8_stiffness(const double x[HEX8_NODES][3], const double D[36], siz
 /* Volume of the element, m^3, by the same quadrature. */
 double hex8_volume(const double x[HEX8_NODES][3]);
 
-/* share[a] = integral of N_a over the element, m^3, exact: its mass and its weight are lumped so. */
+/* share[a] = integral of N_a over the element, m^3, exact. Used to lump its mass and its weight. */
 void hex8_shares(const double x[HEX8_NODES][3], double share[HEX8_NODES]);
 
 /* Solves K u = f on all hexahedra of the scene with displacement `prescribed` (particles x 3, m) at the fixed particles
- * (NULL: 0) and scene->forces elsewhere. u: particles x 3, m, owned by the caller. PBD_NO_EQUILIBRIUM when K is
+ * (NULL: 0) and scene->loads.forces elsewhere. u: particles x 3, m, owned by the caller. PBD_NO_EQUILIBRIUM when K is
  * singular (an unsupported body). */
 pbd_status hex8_solve(const pbd_scene *scene, const double *prescribed, double *u);
 

@@ -7,12 +7,12 @@
 
 typedef struct hinges {
     size_t count;
-    uint32_t *corner;  /* 4 each: the two ends of the edge, then the opposite corner of either triangle */
-    double *stiffness; /* |e|^2/(A_1 + A_2) at rest; times the bending stiffness B of the material */
+    uint32_t *corner;  /* 4 each: the two ends of the edge, then the opposite corner of each triangle */
+    double *stiffness; /* |e|^2/(A_1 + A_2) at rest; to be multiplied by the material's bending stiffness B */
 } hinges;
 
 /* A triangle whose corners are all held cannot bend: it does not count in A_1 + A_2, and two such triangles have no
- * hinge. Hinges are in the order of their lower corner. PBD_BAD_INPUT: more than two triangles share an edge. */
+ * hinge. Hinges are sorted by the lower corner of their edge. PBD_BAD_INPUT: more than two triangles share an edge. */
 pbd_status hinges_make(const pbd_scene *scene, hinges *out);
 void hinges_free(hinges *h); /* safe on a zeroed one */
 

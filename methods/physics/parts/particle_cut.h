@@ -13,7 +13,8 @@ typedef struct particle_cuts {
     size_t cut, added; /* pairs so far: removed; added */
 } particle_cuts;
 
-/* Copies the scene's blades. PBD_BAD_INPUT for one without area or duration, or with non-finite numbers. */
+/* Copies the scene's blades. PBD_BAD_INPUT for one without area, that ends before it begins, or with non-finite
+ * numbers. */
 pbd_status particle_cuts_make(const pbd_scene *scene, particle_cuts *out);
 void particle_cuts_free(particle_cuts *c); /* safe on a zeroed one */
 

@@ -88,8 +88,8 @@ static bool crosses(const edge_test *t, const double p[3], const double q[3]) {
 
 /* ---- Pairs lost -------------------------------------------------------------------------------------------------- */
 
-/* Marks crossed pairs in near->particle. Both entries of a pair get the same result, since the test goes from the lower
- * particle to the higher. */
+/* Marks the entries of near->particle whose pairs cross the blade in `lost`; returns the number of newly marked pairs.
+ * Both entries of a pair get the same result, since the test goes from the lower particle to the higher. */
 static size_t mark_crossed(const edge_test *t, const double *x, const rest_neighbours *near, unsigned char *lost) {
     size_t count = 0;
     for (size_t i = 0; i < near->particles; i++)
@@ -124,8 +124,8 @@ static bool is_near(const rest_neighbours *near, size_t i, uint32_t j) {
     return false;
 }
 
-/* The new neighbour of i: the nearest at rest of its remaining neighbours' remaining neighbours beyond the radius, of
- * equals the lower one. UINT32_MAX: none. */
+/* Returns the new neighbour of i: of its remaining neighbours' remaining neighbours, the nearest one at rest beyond the
+ * radius; ties go to the lower number. UINT32_MAX: none. */
 static uint32_t nearest_beyond(const rest_neighbours *near, const unsigned char *lost, const double *rest,
                                double radius, size_t i) {
     uint32_t best = UINT32_MAX;
@@ -137,7 +137,7 @@ static uint32_t nearest_beyond(const rest_neighbours *near, const unsigned char 
             if (lost[l] || other == i) continue;
             const double apart = square_apart(rest, i, other);
             if (apart < radius * radius || apart > least || (apart == least && other >= best)) continue;
-            if (is_near(near, i, other)) continue; /* added before, or added and cut */
+            if (is_near(near, i, other)) continue; /* added by an earlier cut, and perhaps cut now */
             least = apart;
             best = other;
         }
@@ -151,7 +151,7 @@ static bool any_crosses(const edge_test *tests, size_t count, const double *p, c
     return false;
 }
 
-/* Pairs to be added, sorted and unique. */
+/* Writes the pairs to be added, sorted and unique; returns their number. */
 static size_t find_added(const rest_neighbours *near, const unsigned char *lost, const double *x, const double *rest,
                          double radius, const uint32_t *full, const edge_test *tests, size_t count, pair *out) {
     size_t added = 0, kept = 0;

@@ -27,14 +27,14 @@ typedef struct particle_energy {
     bool jacobi;
     double share;     /* Jacobi */
     double spacing;   /* m */
-    double hourglass; /* kappa over E; 0: no such constraints */
+    double hourglass; /* kappa/E; 0: no hourglass control */
     acceleration faster;
     /* Device, by place: written by measure_particles. */
     real *gradient_at, *density_at, *idle_at;
     /* Device, by slot. */
     particle_view view;
     real *multiplier, *plastic;
-    real *pair, *held; /* particle_hourglass_args; their multipliers */
+    real *pair, *held; /* of particle_hourglass_args; multipliers of hourglass control */
 } particle_energy;
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
@@ -234,7 +234,7 @@ static pbd_status end(void *state, stepper *run) {
     return pbd_ok();
 }
 
-/* F, energy density and idle constraints at the positions `rows`. */
+/* Measures F, energy density and idle constraints at the positions `rows`. */
 static pbd_status look(const particle_energy *s, real *rows) {
     const particle_layout *l = &s->layout;
     particle_measure_args args = {
@@ -243,7 +243,7 @@ static pbd_status look(const particle_energy *s, real *rows) {
     return PBD_RUN(s->position.run.exec, measure_particles, l->slots, particle_layout_all_work(l), &args);
 }
 
-/* Adds the squares of idle_at. */
+/* Adds the squares of idle_at to *sum. */
 static pbd_status add_squares(const particle_energy *s, double *sum) {
     const size_t n = s->layout.particles;
     pbd_arena a PBD_ARENA;
@@ -290,8 +290,8 @@ static pbd_status record(void *state, stepper *run) {
 
 /* ---- Cuts (Algorithm 1, line 17) --------------------------------------------------------------------------------- */
 
-/* Plastic strain belongs to particles, while slots change: it is read by place from the old layout and written to the
- * new. */
+/* Plastic strain belongs to particles, but a cut changes their slots: it is read by place from the old layout and
+ * written to the new one. */
 static pbd_status read_plastic(const particle_energy *s, real *places) {
     const particle_layout *l = &s->layout;
     const size_t count = PLASTIC_ENTRIES * l->slots;
@@ -336,7 +336,7 @@ static pbd_status remake(particle_energy *s) {
     return plastic ? write_plastic(s, places) : pbd_ok();
 }
 
-/* After a cut the pieces are separate bodies, between which contact acts. */
+/* Makes the pieces after a cut separate bodies, between which contact acts. */
 static pbd_status count_pieces(particle_energy *s) {
     pbd_recorder *recorder = s->position.run.recorder;
     size_t pieces = 0;
@@ -371,7 +371,7 @@ static pbd_status move(void *state, stepper *run) {
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
-/* Of hourglass control, J. */
+/* Writes the energy of hourglass control, J. */
 static pbd_status read_control(const particle_energy *s, double *out) {
     const particle_layout *l = &s->layout;
     const size_t n = l->particles;
@@ -479,8 +479,8 @@ static pbd_status take_blades(particle_energy *s, const pbd_scene *scene) {
     return pbd_ok();
 }
 
-/* Multipliers of XPBD join the rows: they get the same weights, which positions alone determine. With multipliers in
- * the norm as long as the moves by them, runs diverge. */
+/* Multipliers of XPBD join the rows with scale 0: they get the same weights, which positions alone determine. With a
+ * scale that gives multipliers and the moves caused by them equal norms, runs diverge. */
 static pbd_status make_faster(particle_energy *s, const pbd_scene *scene, const pbd_values *values) {
     const acceleration_settings set = acceleration_settings_read(values);
     position_solver *of = &s->position;

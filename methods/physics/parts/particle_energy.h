@@ -14,9 +14,8 @@
 PBD_PRECISE(particle_energy_create, particle_energy_destroy, particle_energy_read, particle_energy_save,
             particle_energy_load)
 
-/* Parameters of every such method, followed by ENERGY_PARAMS, CONTACT_PARAMS and
- * ACCELERATION_PARAMS. `kernel` is in the order of
- * sph_kernel. */
+/* Parameters of every such method, followed by ENERGY_PARAMS, CONTACT_PARAMS and ACCELERATION_PARAMS. The choices of
+ * `kernel` are in the order of sph_kernel. */
 #define PARTICLE_ENERGY_PARAMS(REAL, INTEGER, CHOICE)                                                                \
     ENERGY_FORM_PARAM(CHOICE, constraint)                                                                            \
     CHOICE(form, "position", (position, displacement),                                                               \

@@ -85,16 +85,16 @@ PBD_BATCH_OVER(project_particles, particle_energy_args, first, count, 18 * sizeo
     batch_store_rows(v->p, v->own + first, 1, count, own);
 }
 
-/* ---- Hourglass control: a second constraint of each particle -------------------------------------------------------
- */
+/* ---- Hourglass control: a second constraint of each particle ----------------------------------------------------- */
 
-/* psi_i = kappa/2 sum_j w_ij |eps_ij|^2, eps_ij = F_i X_ij - x_ij, which is 0 for affine motions. Its gradients by a
- * neighbour are g_j = kappa (S_i b_ij - w_ij eps_ij) with S_i = sum_j w_ij eps_ij X_ij^T, and -sum_j g_j by the
- * particle itself. The weights are those by which F is a least-squares fit without kernel correction; then S_i is 0. */
+/* psi_i = kappa/2 sum_j w_ij |eps_ij|^2, eps_ij = F_i X_ij - x_ij, which is 0 for affine motions. Its gradient with
+ * respect to a neighbour is g_j = kappa (S_i b_ij - w_ij eps_ij) with S_i = sum_j w_ij eps_ij X_ij^T, and with respect
+ * to the particle itself -sum_j g_j. With these weights, F without kernel correction is a least-squares fit, for which
+ * S_i is 0. */
 typedef struct particle_hourglass_args {
-    particle_energy_args of; /* multiplier: of these constraints */
+    particle_energy_args of; /* multiplier: that of hourglass control */
     const real *pair;        /* rows x 4 x PARTICLE_SLICE: X_ij, m, and w_ij, 1/m^2 */
-    real *residual;          /* of measure_hourglass: by particle */
+    real *residual;          /* output of the measure_hourglass kernels, by particle */
     real stiffness, none;    /* kappa, in units of `unit`; 0 */
 } particle_hourglass_args;
 
@@ -119,7 +119,7 @@ PBD_FN particle_deviation particle_deviation_of(const particle_hourglass_args *a
     return out;
 }
 
-/* psi_i/kappa, and S_i. */
+/* Returns psi_i/kappa; *pull becomes S_i. */
 PBD_FN vreal particle_hourglass_energy(const particle_hourglass_args *a, vmat3 f, const vreal own[4], size_t first,
                                        int count, vmat3 *pull) {
     const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
@@ -139,7 +139,7 @@ PBD_FN vvec3 particle_hourglass_gradient(vmat3 pull, particle_deviation d) {
     return vvec3_sub(vmat3_apply(pull, d.edge), vvec3_scale(d.w, d.eps));
 }
 
-/* After project_particles of the same colour. */
+/* Launched after project_particles of the same colour. */
 PBD_BATCH_OVER(project_hourglass, particle_hourglass_args, first, count, 18 * sizeof(real) + 4, 60,
                15 * sizeof(real) + 4, 160) {
     const particle_energy_args *e = &a->of;
@@ -171,7 +171,7 @@ PBD_BATCH_OVER(project_hourglass, particle_hourglass_args, first, count, 18 * si
     batch_store_rows(v->p, v->own + first, 1, count, own);
 }
 
-/* This and the next, as all that only measure, are launched over all slots. */
+/* This and the next kernel, like all that only measure, are launched over all slots. */
 PBD_BATCH_OVER(measure_hourglass, particle_hourglass_args, first, count, 7 * sizeof(real) + 4, 40,
                11 * sizeof(real) + 4, 60) {
     const particle_energy_args *e = &a->of;
@@ -247,7 +247,7 @@ PBD_BATCH_OVER(gather_particle_impulses, particle_energy_args, first, count, 23 
 typedef struct particle_flow_args {
     particle_view view;
     real *plastic;
-    real yield, creep; /* plastic_flow of plasticity.h */
+    real yield, creep; /* as for plastic_flow of plasticity.h */
     real_bits deviatoric, none;
 } particle_flow_args;
 
@@ -266,7 +266,7 @@ typedef struct particle_measure_args {
     particle_energy_args energy;
     real *gradient; /* 9 by particle, row by row: F */
     real *density;  /* by particle: psi, in units of `unit` */
-    real *idle;     /* by particle: 1 where there is energy but no gradient, 2 where psi is NaN; of
+    real *idle;     /* by particle: 1 where there is energy but no gradient, 2 where psi is NaN; for
                        measure_particle_residuals: the residual */
 } particle_measure_args;
 

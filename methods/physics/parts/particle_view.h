@@ -16,7 +16,7 @@ typedef struct particle_view {
     const uint32_t *slice;     /* first row of each slice; one more at the end */
     const uint32_t *neighbour; /* rows x PARTICLE_SLICE */
     const real *gradient;      /* rows x 3 x PARTICLE_SLICE: b_ij */
-    const real *reverse;       /* Jacobi: the same of b_ji */
+    const real *reverse;       /* Jacobi: the same for b_ji */
     const uint32_t *own;       /* particle of each constraint */
     const real *sum;           /* 3: B_i */
     const real *weight;        /* 6: K_i, xx yy zz xy yz zx */

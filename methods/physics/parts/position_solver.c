@@ -139,7 +139,7 @@ pbd_status position_step(void *state, double dt) { return stepper_step(&((positi
 
 void position_watch(void *state, pbd_residual *out) { stepper_watch(&((position_solver *)state)->run, out); }
 
-/* A few operations on positions of the scene's size. */
+/* The rounding error of a few operations on positions of the scene's size. */
 double position_strain_rounding(const position_solver *s, double size) { return 4 * REAL_EPSILON * s->extent / size; }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ PBD_PRECISE(position_choose_dt, position_create, position_allocate, position_fre
     REAL(dt, "s", dt_preset, 0, 1e3, PBD_OPEN_MIN, dt_doc)                               \
     REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities: exp(-damping dt) each step")
 PBD_SETTINGS(position_settings, POSITION_PARAMS)
-/* Of methods that minimise the function of an implicit step: position_guess. */
+/* For methods that minimise the function of an implicit step (position_guess). */
 #define GUESS_PARAM(REAL, INTEGER, CHOICE)                             \
     CHOICE(guess, "adaptive", (adaptive, inertia, previous, velocity), \
            "where a step's sweeps begin: x + dt v + s dt^2 a with s by the last step's acceleration; s = 1; x; s = 0")
@@ -49,13 +49,13 @@ typedef struct position_solver {
     contact contact;
 } position_solver;
 
-/* 0.005 s, but no longer than an elastic wave takes from particle to particle in a substep. A constraint reaches its
- * neighbours only: in longer steps the prediction strains elements or neighbourhoods beyond what a few iterations undo.
- */
+/* Returns 0.005 s or, if that is shorter, the step in whose substeps an elastic wave travels from one particle to the
+ * next. A constraint acts on its neighbours only: in longer steps the prediction strains elements or neighbourhoods by
+ * more than a few iterations can undo. */
 double position_choose_dt(const pbd_scene *scene, const pbd_values *values, const char *parameter);
 
-/* The caller has set s->name, s->set and s->guesses. own: the method's part; its `self` is s. inverse: inverse masses
- * by row, 1/kg, 0: held; NULL: from the scene. */
+/* The caller sets s->name, s->set and s->guesses before. own: the method's part; its `self` is s. inverse: inverse
+ * masses by row, 1/kg, 0: held; NULL: from the scene. */
 pbd_status position_create(position_solver *s, const step_part *own, const pbd_scene *scene, const uint32_t *number,
                            const double *inverse, contact_settings touch, pbd_exec *exec, pbd_recorder *recorder);
 /* Allocates the arrays of the method's part. */
@@ -70,19 +70,21 @@ void position_free(position_solver *s);
     .load = position_load, .watch = position_watch
 
 pbd_status position_step(void *state, double dt);
-/* Positions and velocities. */
+/* Reads positions, velocities or collider sums; PBD_NOT_SUPPORTED for other fields. */
 pbd_status position_read(const void *state, pbd_field field, double *out);
 pbd_status position_save(const void *state, void *blob, size_t *bytes);
 pbd_status position_load(void *state, const void *blob, size_t bytes);
 void position_watch(void *state, pbd_residual *out);
 /* Accelerations by loads in the running substep, rows of 4. */
 const real *position_loads(const position_solver *s, const stepper *run);
-/* The start of an implicit step, for methods that set `guesses`: y = x + dt v + dt^2 a with m/dt^2 in the fourth column
- * (0: held), and p by the guess. before: velocities at the start of the step before; becomes v. Device, rows of 4. */
+/* Begins an implicit step, for methods that set `guesses`: writes y = x + dt v + dt^2 a with m/dt^2 in the fourth
+ * column (0: held), and p as set.guess says. before: velocities at the start of the previous step; becomes v. Device,
+ * rows of 4. */
 pbd_status position_guess(const position_solver *s, const stepper *run, guess_settings set, real *before, real *y);
-/* At creation: the velocities before the first step are those of the start. */
+/* Call at creation: sets `before` to the initial velocities, for the first step. */
 pbd_status position_guess_start(const position_solver *s, real *before);
-/* What rounding of positions makes of the strain of an element or a neighbourhood of this size, m. */
+/* Returns the error in the strain of an element or a neighbourhood of this size, m, that is due to rounding of
+ * positions. */
 double position_strain_rounding(const position_solver *s, double size);
 
 #endif

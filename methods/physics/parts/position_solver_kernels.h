@@ -7,7 +7,7 @@
 
 typedef struct guess_args {
     const real *x, *v, *a; /* rows of 4 */
-    real *before;          /* velocities at the start of the step before; becomes v */
+    real *before;          /* velocities at the start of the previous step; becomes v */
     real *y, *p;
     real dt, inverse_square; /* s; 1/dt^2 */
     real_bits guess, none;
@@ -15,8 +15,9 @@ typedef struct guess_args {
 
 enum { GUESS_ADAPTIVE, GUESS_INERTIA, GUESS_PREVIOUS, GUESS_VELOCITY }; /* in the order of GUESS_PARAM */
 
-/* y = x + dt v + dt^2 a with m/dt^2 in the fourth column, and p: where iterations begin. Adaptive (Chen et al. 2024):
- * as much of the loads' acceleration as the particle had in the step before: none at rest, all in free fall. */
+/* y = x + dt v + dt^2 a with m/dt^2 in the fourth column, and p, where iterations begin. Adaptive (Chen et al. 2024): p
+ * has the fraction of the loads' acceleration that the particle had in the previous step, none at rest and all in free
+ * fall. */
 PBD_ITEM(guess_step, guess_args, i, 28 * sizeof(real), 30) {
     const real *x = a->x + 4 * i, *v = a->v + 4 * i, *load = a->a + 4 * i;
     real *before = a->before + 4 * i, along = 0, square = 0, share = 1;

@@ -6,7 +6,7 @@
 
 #include "harness/exec/arena.h"
 
-/* Of Gauss-Seidel in one move; what is left then is taken up by the next one. */
+/* Most rounds of Gauss-Seidel in one move. The next move corrects what then remains. */
 enum { MOST_ROUNDS = 1000 };
 
 void step_contact_free(step_contact *c) {
@@ -17,7 +17,7 @@ void step_contact_free(step_contact *c) {
     *c = (step_contact){0};
 }
 
-/* A mesh of the method's backend is in its memory. */
+/* The method's meshes are in its backend's memory; contact on the host needs its own. */
 static pbd_status make_meshed(step_contact *c, const pbd_scene *scene) {
     PBD_TRY(pbd_exec_create(PBD_CPU, 1, &c->host));
     return collider_poses_create(&c->meshed, scene, c->host, NULL);
@@ -36,8 +36,9 @@ pbd_status step_contact_create(step_contact *c, const pbd_scene *scene, collider
     return pbd_ok();
 }
 
-/* Where colliders push a particle that is at `at`, in f64; the law itself is that of the method's precision. own: the
- * particle's entry of A^-1, m/N; with sums the push is that of a force, and its impulse the force times the substep. */
+/* Writes the position to which colliders push a particle at `at`, in f64; the contact law is evaluated in the method's
+ * precision. own: the particle's diagonal entry of A^-1, m/N. With sums, the push is the effect of a force, and its
+ * impulse is the force times the substep. */
 static void push_out(const step_contact *c, size_t i, const double *start, const double *at, double own,
                      collider_sums sums, double *out) {
     const collider_contact of = {.row = i,
@@ -110,7 +111,7 @@ static void place(step_contact *c, const double *from, const double *move) {
     }
 }
 
-/* Lists the particles that touch at c->at and are not listed. */
+/* Adds the particles that touch at c->at and are not yet listed. */
 static pbd_status list(step_contact *c, const double *start, bool *found) {
     *found = false;
     for (size_t i = 0; i < c->matrix->particles; i++) {
@@ -124,7 +125,8 @@ static pbd_status list(step_contact *c, const double *start, bool *found) {
     return pbd_ok();
 }
 
-/* One round: each force as it pushes its particle out, with the others held. The largest change of a place, m. */
+/* One round of Gauss-Seidel: sets each force to the one that pushes its particle out, with the others fixed. Returns
+ * the largest change of a position, m. */
 static double sweep(step_contact *c, const double *start) {
     const size_t n = c->matrix->particles;
     double most = 0;
@@ -168,7 +170,7 @@ void step_contact_forces(const step_contact *c, double *out) {
     for (size_t k = 0; k < c->touching; k++) memcpy(out + 3 * c->particle[k], c->force + 3 * k, 3 * sizeof *out);
 }
 
-/* Each force is once more what pushes its particle out, now by the colliders one after another, whose surfaces work. */
+/* Repeats the push of each particle with a force, now adding up each collider's impulse and the work of its surface. */
 void step_contact_end(step_contact *c, const double *start) {
     if (!c->sums || !c->acts) return;
     const size_t n = c->matrix->particles;

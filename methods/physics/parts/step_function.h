@@ -2,8 +2,8 @@
  *
  *     G(x) = sum_i m_i |x_i - y_i|^2 / (2 dt^2) + sum_e V_e psi(F_e),   y = x_n + dt v_n + dt^2 a
  *
- * Its value, gradient and exact minimiser: the reference of every solver of such steps. Host code, f64, any law of
- * laws.def without a join, any number of materials. */
+ * Here are its value, gradient and exact minimiser, the reference for every solver of such steps. Host code, f64, any
+ * law of laws.def without a join, any number of materials. */
 #ifndef PBD_STEP_FUNCTION_H
 #define PBD_STEP_FUNCTION_H
 
@@ -15,7 +15,7 @@ typedef struct step_function {
     int *place;        /* of pbd_sparse_find_places */
     uint8_t *material; /* tets; NULL: the first */
     double *shape;     /* tets x 12: gradients of the shape functions of the corners, 1/m */
-    double *rows;      /* 9 x tets: those of the first three corners, for batches */
+    double *rows;      /* 9 x tets: the same of the first three corners, for batches */
     double *volume;    /* tets, m^3 */
     double *mass;      /* particles, kg */
     bool *held;        /* particles x 3 */
@@ -23,12 +23,12 @@ typedef struct step_function {
     double extent;                     /* m */
     double dt;                         /* s */
     double *y;                         /* particles x 3, m */
-    pbd_factors *factors;              /* of the matrix; their order is kept */
+    pbd_factors *factors;              /* of the matrix; their permutations are reused */
     pbd_sparse matrix;                 /* free unknowns */
     double *gradient, *packed, *trial; /* scratch */
 } step_function;
 
-/* Copies what it needs. *out may be freed also after an error. */
+/* Copies what it needs from the scene. *out may be freed also after an error. */
 pbd_status step_function_create(const pbd_scene *scene, step_function *out);
 void step_function_free(step_function *s); /* safe on a zeroed one */
 

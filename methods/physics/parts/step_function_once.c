@@ -134,14 +134,14 @@ static inline void add_forces(const step_function *s, const tet_batch *t, vmat3 
     }
 }
 
-/* The first tetrahedron after e that has another material, or their number. */
+/* The first tetrahedron after e with another material, or the number of tetrahedra. */
 static size_t end_of_material(const step_function *s, size_t e) {
     size_t end = s->material ? e + 1 : s->tets;
     while (end < s->tets && s->material[end] == s->material[e]) end++;
     return end;
 }
 
-/* The elastic energy; its gradient is added to `out` (NULL: not wanted), also in rows of held particles. */
+/* Returns the elastic energy; adds its gradient to `out` (NULL: not wanted), also in rows of held particles. */
 static double elasticity(const step_function *s, const double *x, double *out) {
     double sum = 0;
     for (size_t e = 0, end; e < s->tets; e = end) {
@@ -188,7 +188,7 @@ double step_function_distance(const step_function *s, const double *a, const dou
     return sqrt(sum);
 }
 
-/* d2G/dx dx; with `definite` each tetrahedron's part is the nearest positive semidefinite one. */
+/* d2G/dx dx; with `definite` each tetrahedron's part is replaced by the nearest positive semidefinite matrix. */
 static void fill_matrix(step_function *s, const double *x, bool definite) {
     pbd_sparse_clear(&s->matrix);
     for (size_t i = 0; i < 3 * s->particles; i++) {
@@ -237,7 +237,7 @@ static void move(const step_function *s, const double *x, double fraction, doubl
         out[i] = x[i] + (s->matrix.unknown[i] < 0 ? 0 : fraction * s->packed[s->matrix.unknown[i]]);
 }
 
-/* x moves by the largest of 1, 1/2, 1/4 ... that lowers G; false: none does. */
+/* Moves x by the largest fraction 1, 1/2, 1/4 ... of the step that lowers G sufficiently (Armijo); false: none does. */
 static bool search(step_function *s, double *x, double slope) {
     const double before = step_function_value(s, x);
     for (double fraction = 1; fraction > 1e-12; fraction *= 0.5) {
@@ -252,15 +252,15 @@ static bool search(step_function *s, double *x, double slope) {
 pbd_status step_function_minimise(step_function *s, double *x, long *iterations) {
     enum { MOST = 200 };
     const size_t bytes = 3 * s->particles * sizeof *x;
-    double before = INFINITY; /* the longest of the last step, where that was taken as it is */
+    double before = INFINITY; /* largest entry of the last step, if that was taken without a line search */
     for (long k = 0; k < MOST; k++) {
         double slope = 0, longest = 0;
         step_function_gradient(s, x, s->gradient);
         PBD_TRY(find_step(s, x, &slope));
         for (int i = 0; i < s->matrix.n; i++) longest = fmax(longest, fabs(s->packed[i]));
         if (iterations) *iterations = k + 1;
-        /* Where the fall of G is lost in its rounding, Newton's step is taken as it is: it converges
-         * quadratically, and ends where rounding keeps it from getting shorter. */
+        /* Where the decrease of G is lost in rounding, the full Newton step is taken: it converges quadratically, and
+         * iterations end when rounding keeps steps from getting shorter. */
         const bool small = -slope <= 1e3 * DBL_EPSILON * fabs(step_function_value(s, x));
         if (small || longest <= 1e-8 * s->extent) {
             move(s, x, 1, s->trial);

@@ -38,7 +38,7 @@ static pbd_status add_element(step_matrix *m, const pbd_scene *scene, size_t e, 
     return pbd_ok();
 }
 
-/* One unknown a particle: the other two coordinates are held as far as the pattern is concerned. */
+/* One unknown per particle: in the pattern the other two coordinates count as held. */
 static pbd_status make_pattern(step_matrix *m, const pbd_scene *scene) {
     pbd_arena a PBD_ARENA;
     bool *held = pbd_new(&a, bool, 3 * m->particles);

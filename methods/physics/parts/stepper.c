@@ -73,7 +73,7 @@ static pbd_status measure_part(stepper *s) {
     return pbd_ok();
 }
 
-/* Work that is not the method's: totals are put back. */
+/* This work is not the method's, so the totals are restored. */
 static pbd_status measure(stepper *s) {
     const pbd_exec_totals before = pbd_exec_read_totals(s->exec);
     const pbd_status status = PBD_PHASE(s->recorder, "residual", measure_part(s));
@@ -81,7 +81,7 @@ static pbd_status measure(stepper *s) {
     return status;
 }
 
-/* In the last substep of a step. */
+/* Reports iterates, only in the last substep of a step. */
 static pbd_status report(stepper *s, bool last) {
     if (!last || !pbd_wants_iterates(s->recorder)) return pbd_ok();
     const pbd_exec_totals before = pbd_exec_read_totals(s->exec);

@@ -6,7 +6,7 @@
  *
  *     colliders move; begin of each part; `iterations` times iterate of each; end of each; move of each, reversed
  *
- * and at the end of the step: record of each. `begin` searches and predicts, `iterate` projects, `end` follows the
+ * and, at the end of the step, record of each. `begin` searches and predicts, `iterate` projects, `end` follows the
  * iterations (smoothing, a final pass of colliders), `move` computes positions from velocities or the reverse.
  * Functions may be NULL. Only parts launch kernels. */
 #ifndef PBD_STEPPER_H
@@ -20,7 +20,7 @@ PBD_PRECISE(stepper_create, stepper_add, stepper_step, stepper_begin, stepper_it
 
 typedef struct stepper stepper;
 
-/* pbd_method.unconverged, after the conditions. */
+/* Text of pbd_method.unconverged, after the conditions. */
 #define STEPPER_SMALL_STEPS "iterations=1, substeps>1"
 #define STEPPER_UNCONVERGED \
     "small steps go on with what is left (Macklin et al. 2019); PBD's iterations are part of its stiffness"
@@ -39,7 +39,8 @@ typedef struct step_part {
     size_t (*arrays)(const void *self, device_array *row); /* device_state.h; saved and loaded by stepper_save, _load */
     /* Before the first iteration (run->done is 0) and after the last of a watched step; changes no result. */
     pbd_status (*residual)(void *self, stepper *run, step_residual *out);
-    /* Passes the present positions to pbd_iterate as those after run->done iterations. Called where they are wanted. */
+    /* Passes the present positions to pbd_iterate as those after run->done iterations. Called only if iterates are
+     * wanted. */
     pbd_status (*report)(void *self, stepper *run);
     void (*loaded)(void *self); /* after a load, for state outside the arrays */
     void (*free)(void *self);   /* safe on a zeroed one */
@@ -63,7 +64,7 @@ struct stepper {
     /* Called before the first iteration and after each; *stop ends the iterations. NULL: all iterations. */
     pbd_status (*watch)(void *self, stepper *run, bool *stop);
     void *watcher;
-    pbd_residual *watched; /* of the running step: where its residual goes; NULL: it is not measured */
+    pbd_residual *watched; /* receives the residual of the running step; NULL: it is not measured */
     size_t parts;
     struct {
         const step_part *part;
@@ -72,7 +73,7 @@ struct stepper {
     pbd_repeat *repeat;
 };
 
-/* The colliders of the scene, and no parts. *s may be freed also after an error. */
+/* Creates a stepper with the scene's colliders and no parts. *s may be freed also after an error. */
 pbd_status stepper_create(stepper *s, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder);
 /* self: passed to the part's functions. stepper_free calls its `free`. */
 void stepper_add(stepper *s, const step_part *part, void *self);

@@ -4,7 +4,8 @@
 
 /* ---- One piece --------------------------------------------------------------------------------------------------- */
 
-/* The rule on [0, 1]^2; folded onto the triangle (Duffy: t becomes t (1 - s)). An edge has one direction. */
+/* Integrates by the rule on [0, 1]^2. For triangles the square is folded (Duffy: t becomes t (1 - s)); edges use s
+ * only. */
 double surface_load_weights(int corners, int order, const double x[SURFACE_MOST_CORNERS][3],
                             double weight[SURFACE_MOST_NODES][SURFACE_MOST_CORNERS]) {
     double total = 0;
@@ -34,7 +35,7 @@ static double triangle_area(const double *a, const double *b, const double *c) {
     return 0.5 * sqrt(square);
 }
 
-/* To rounding: both diagonals have one middle. */
+/* Whether both diagonals have the same midpoint, to rounding. */
 static bool is_parallelogram(const double x[SURFACE_MOST_CORNERS][3]) {
     double off = 0, size = 0;
     for (int d = 0; d < 3; d++) {
@@ -44,7 +45,7 @@ static bool is_parallelogram(const double x[SURFACE_MOST_CORNERS][3]) {
     return off <= 1e-12 * size;
 }
 
-/* Of an edge, a triangle and a parallelogram all corners have the same share. */
+/* All corners of an edge, a triangle or a parallelogram have the same share. */
 double surface_load_shares(int corners, const double x[SURFACE_MOST_CORNERS][3], double share[SURFACE_MOST_CORNERS]) {
     double weight[SURFACE_MOST_NODES][SURFACE_MOST_CORNERS], total;
     if (corners == 4 && !is_parallelogram(x)) {
@@ -58,7 +59,7 @@ double surface_load_shares(int corners, const double x[SURFACE_MOST_CORNERS][3],
     return total;
 }
 
-/* ---- A scene's --------------------------------------------------------------------------------------------------- */
+/* ---- Loads of a scene -------------------------------------------------------------------------------------------- */
 
 const pbd_loaded *surface_load_pieces(const pbd_scene *scene, int corners) {
     const pbd_surface_load *of = &scene->surface_load;
@@ -104,7 +105,7 @@ bool surface_load_any(const pbd_scene *scene) {
     return of->edges.count + of->triangles.count + of->quads.count > 0;
 }
 
-/* Summed in the order in which a case sums it, so that where nothing else acts nothing is left. */
+/* Sums in the same order as a case, so that exactly 0 is left where nothing else acts. */
 pbd_status surface_load_remove(const pbd_scene *scene, double *forces) {
     const size_t n = 3 * scene->particles.count;
     pbd_arena a PBD_ARENA;

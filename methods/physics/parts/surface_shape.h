@@ -1,7 +1,7 @@
 /* Shape functions of edges, triangles and quadrilaterals, linear and quadratic, and rules of integration over them.
  *
- * The nodes of a quadratic piece follow its corners: the middle of each side, from corner 0-1 on, and of a
- * quadrilateral its centre. They lie at the means of corners, so that both orders have one geometry, that of the
+ * The further nodes of a quadratic piece follow its corners: the midpoint of each side, beginning with side 0-1, and
+ * the centre of a quadrilateral. They are at means of corners, so both orders have the same geometry, that of the
  * corners. Source: Zienkiewicz, Taylor and Zhu, The Finite Element Method, 7th ed., chapter 6. */
 #ifndef PBD_SURFACE_SHAPE_H
 #define PBD_SURFACE_SHAPE_H
@@ -10,8 +10,8 @@
 
 enum { SURFACE_MOST_CORNERS = 4, SURFACE_MOST_NODES = 9, SURFACE_RULE = 3 };
 
-/* Gauss-Legendre on [0, 1]: exact for polynomials of degree 5. A load that is linear between the corners, a quadratic
- * shape function and the area element of a plane quadrilateral make degree 4. */
+/* Gauss-Legendre on [0, 1]: exact for polynomials of degree 5. The product of a load that is linear between the
+ * corners, a quadratic shape function and the area element of a plane quadrilateral has degree 4. */
 static const double surface_at[SURFACE_RULE] = {0.11270166537925831, 0.5, 0.88729833462074169};
 static const double surface_weight[SURFACE_RULE] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
 
@@ -20,7 +20,7 @@ static inline int surface_nodes(int corners, int order) {
     return order == 1 ? corners : quadratic[corners];
 }
 
-/* On [0, 1]: the two ends, and of order 2 the middle. */
+/* On [0, 1]: functions of the two ends and, for order 2, of the midpoint. */
 static inline void surface_line(int order, double s, double N[3]) {
     const double ends[2] = {1 - s, s};
     for (int a = 0; a < 2; a++) N[a] = order == 1 ? ends[a] : ends[a] * (2 * ends[a] - 1);
