@@ -182,7 +182,10 @@ static pbd_status look_for(cloth_contact *c, const real *x, const real *v) {
 pbd_status cloth_contact_begin(cloth_contact *c, const real *x, const real *v, double dt) {
     c->dt = dt;
     PBD_TRY(look_for(c, x, v));
-    if (c->contacts == 0) return pbd_ok();
+    if (c->contacts == 0) {
+        pbd_metric(c->recorder, "cloth_contacts", "1", PBD_STATE, 0);
+        return pbd_ok();
+    }
     PBD_TRY(watch(c));
     PBD_TRY(sort_sides(c));
     cloth_contact_args args = contact_args_of(c, NULL);
