@@ -23,7 +23,8 @@ static int print_help(FILE *out) {
     return 0;
 }
 
-/* A file opened later must not take the number of a standard stream that was closed: closed output is a full disk. */
+/* Opens a device on each closed standard stream, so that no file opened later takes its descriptor. Writing to a closed
+ * standard output then fails as on a full disk. */
 static void hold_standard_streams(void) {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
         if (fcntl(stream, F_GETFD) < 0) (void)open(stream == STDOUT_FILENO ? "/dev/full" : "/dev/null", O_RDWR);

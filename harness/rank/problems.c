@@ -105,7 +105,7 @@ __attribute__((format(printf, 2, 3))) static pbd_status wrong(const pbd_problem 
     return pbd_error(PBD_BAD_INPUT, "%s: problem '%.60s': %s", shown_as, problem->id, text);
 }
 
-/* An id is a word of a command line and of a file's name. */
+/* An id is used on the command line and in file names. */
 static bool is_id(const char *id) {
     if (!islower((unsigned char)id[0])) return false;
     for (const char *p = id; *p; p++)
@@ -113,7 +113,7 @@ static bool is_id(const char *id) {
     return strlen(id) <= 40;
 }
 
-/* How many trials a grid has; 0: an axis is malformed, or too long. */
+/* The number of trials of a grid; 0 if an axis is malformed, or there are more than 1000. */
 static size_t count_grid(char *const *axes, unsigned count, char *const *quick, unsigned quick_count) {
     size_t product = 1;
     for (unsigned i = 0; i < count + quick_count; i++) {
@@ -253,7 +253,8 @@ const pbd_problem *pbd_problem_of(const pbd_problems *problems, const char *case
 
 /* ---- Trials as runs ---------------------------------------------------------------------------------------------- */
 
-/* Entry `at` of a method's trials: 0 its grid, the others one of `also` each. Words belong to the file or to `a`. */
+/* Makes entry `at` of a method's trials: 0 is its grid, each other an item of `also`. Texts are owned by the file or
+ * `a`. */
 static pbd_status make_entry(const pbd_problem *p, const pbd_trials *t, const char *backend, int threads, unsigned at,
                              pbd_arena *a, pbd_group *out) {
     char *also = at > 0 ? pbd_new_text(a, t->also[at - 1]) : NULL;
@@ -293,7 +294,7 @@ pbd_status pbd_problem_plan(const pbd_problems *problems, const pbd_problem *p, 
         if (status.code == PBD_OK)
             status = pbd_figure_plan(&file, quick ? PBD_SCALE_QUICK : PBD_SCALE_USUAL, group, plan);
     }
-    /* Without the place that pbd_figure_plan puts in front. */
+    /* Without the location that pbd_figure_plan puts in front. */
     const char *reason = strstr(status.text, "': ");
     reason = reason ? reason + 3 : status.text;
     if (status.code == PBD_NOT_SUPPORTED) status = pbd_error(status.code, "%s", reason);

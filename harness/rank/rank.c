@@ -46,7 +46,7 @@ void pbd_rank_free(pbd_rank *rank) {
     *rank = (pbd_rank){0};
 }
 
-/* A method that does not run there is a row that says why. */
+/* A method that does not run on the problem gets a row with the reason. */
 static pbd_status add_row(pbd_rank *rank, const pbd_problem *problem, const pbd_trials *choices, int threads) {
     if (!pbd_arena_more(&rank->owned, &rank->row, rank->rows, sizeof *rank->row)) return pbd_arena_check(&rank->owned);
     pbd_rank_row *row = &rank->row[rank->rows];
@@ -93,7 +93,7 @@ static bool warns_of(const pbd_result *run, const char *name) {
     return false;
 }
 
-/* A frame of what moves is steady work: preparation does not count. An answer at rest is had once: it does. */
+/* The frames of a moving problem repeat: preparation does not count. A static answer is computed once: it counts. */
 static double time_of(const pbd_problem *problem, const pbd_result *run) {
     static const double frame = 1.0 / 60; /* s */
     const double solve = phase_of(run, "solve");
@@ -131,7 +131,7 @@ const pbd_trial *pbd_fastest_trial(const pbd_trial *trial, size_t count, double 
 
 /* ---- What is still to be made ------------------------------------------------------------------------------------ */
 
-/* One that was stopped may take as long as it is let. */
+/* An interrupted run is assumed to take the whole limit. */
 static pbd_status cost_of(pbd_store *store, const pbd_plan_item *item, double limit, double *seconds) {
     static const char sql[] =
         "SELECT state = 'interrupted', (SELECT sum(wall_s) FROM phase AS p WHERE p.run_id = run.run_id"
@@ -148,7 +148,7 @@ static pbd_status cost_of(pbd_store *store, const pbd_plan_item *item, double li
     return pbd_ok();
 }
 
-/* Problems may share a cell: it is run once. */
+/* Whether an earlier item has the same cell. Problems may share a cell, which is run once. */
 static bool is_asked_before(const pbd_plan *plan, size_t index) {
     for (size_t i = 0; i < index; i++)
         if (strcmp(plan->item[i].cell_id, plan->item[index].cell_id) == 0) return true;
@@ -178,9 +178,9 @@ pbd_status pbd_rank_cost(const pbd_rank *rank, pbd_store *store, double *seconds
     return pbd_ok();
 }
 
-/* ---- Reading them ------------------------------------------------------------------------------------------------ */
+/* ---- Reading trials ---------------------------------------------------------------------------------------------- */
 
-/* Keys that are not alike in all trials of the row, with their values: of parameters of the cell. */
+/* Whether a parameter of the cell differs between the trials of a row. */
 static bool varies(const pbd_rank *rank, const pbd_rank_row *row, const char *key) {
     const pbd_values *first = &rank->plan.item[row->first].cell.case_values;
     const pbd_values *other = &rank->plan.item[row->first].cell.method_values;
@@ -226,7 +226,7 @@ static char *reason_of(pbd_rank *rank, const pbd_problem *problem, const pbd_res
     return pbd_new_text(&rank->owned, "reports no time of a solve, or none that it simulated");
 }
 
-/* "2026-11-24T18:02:11Z": its day. */
+/* Notes the day of a time such as "2026-11-24T18:02:11Z". */
 static void note_day(pbd_rank *rank, const char *started_at) {
     char day[sizeof rank->first_day];
     snprintf(day, sizeof day, "%.10s", started_at ? started_at : "");

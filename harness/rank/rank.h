@@ -1,8 +1,8 @@
 /* Methods on problems: trials made or looked up, and what is best within each budget.
  *
- *   problems.yaml -> rows (a method on a problem, on so many threads) -> plan -> runs -> trials -> best, least time
+ *   problems.yaml -> rows (method, problem, number of threads) -> plan -> runs -> trials -> best, least time
  *
- * Runs are of this build on this machine alone (pbd_store_find), one after another: a table never mixes machines. */
+ * Runs are only of this build on this machine (pbd_store_find), one after another: a table never mixes machines. */
 #ifndef PBD_RANK_H
 #define PBD_RANK_H
 
@@ -12,18 +12,18 @@
 
 enum { PBD_RANK_BUDGETS = 5, PBD_RANK_LEVELS = 3 };
 
-/* Shown as "10 ms"; INFINITY is "any". Of a frame of 1/60 s where the problem moves, else of a solve. */
+/* Times of a frame of 1/60 s if the problem moves, else of a solve. Shown as "10 ms"; INFINITY is "any". */
 typedef struct pbd_budgets {
     double seconds[PBD_RANK_BUDGETS];
     size_t count;
 } pbd_budgets;
-/* 1, 3, 10, 33 ms and any; 0.1, 1, 10 s and any. */
+/* Moving: 1, 3, 10, 33 ms and any; static: 0.1, 1, 10 s and any. */
 pbd_budgets pbd_default_budgets(bool moving);
-/* "10ms", "0.5s", "0.5": seconds; PBD_BAD_INPUT names the text. */
+/* Parses "10ms", "0.5s" or "0.5" into seconds; PBD_BAD_INPUT names the text. */
 pbd_status pbd_budget_parse(const char *text, double *seconds);
 void pbd_budget_text(double seconds, char out[32]);
 
-/* Multiples of the tolerance to which the least time is asked: 10, 1, 0.1. */
+/* The errors for which the least time is determined, as multiples of the tolerance: 10, 1, 0.1. */
 extern const double pbd_rank_level[PBD_RANK_LEVELS];
 
 typedef struct pbd_trial {
@@ -34,24 +34,24 @@ typedef struct pbd_trial {
     char *warnings;  /* names, "torn not_converged"; "" */
     double value;    /* of the metric; NAN: none */
     double over;     /* max(error, uncertainty) over tolerance; NAN: none */
-    double time;     /* s, of a frame or a solve with what precedes it; NAN: none */
+    double time;     /* s, of a frame, or of a solve with its preparation; NAN: none */
     bool counts;     /* ended ok and converged, with an error and a time, within the limit */
     bool late;       /* stopped because of the limit of a trial, or took longer */
     bool astray;     /* ended ok with the warning not_converged (convergence.h) */
 } pbd_trial;
 
-/* A method on a problem, on so many threads. */
+/* A method on a problem, with one number of threads. */
 typedef struct pbd_rank_row {
     const pbd_problem *problem;
     const pbd_trials *choices;
     int threads;
-    pbd_status refused; /* of all trials: the method does not run there */
+    pbd_status refused; /* for all trials, if the method does not run on the problem */
     size_t first, last; /* items of the plan */
     pbd_trial *trial;
     size_t trials;
     size_t failed, late;                       /* trials that do not count, by the reason */
-    const pbd_trial *best[PBD_RANK_BUDGETS];   /* NULL: none within it */
-    const pbd_trial *fastest[PBD_RANK_LEVELS]; /* NULL: none that exact */
+    const pbd_trial *best[PBD_RANK_BUDGETS];   /* NULL: none within the budget */
+    const pbd_trial *fastest[PBD_RANK_LEVELS]; /* NULL: none that accurate */
 } pbd_rank_row;
 
 typedef struct pbd_rank {
@@ -78,16 +78,18 @@ pbd_status pbd_rank_add(pbd_rank *rank, const pbd_problem *problem, const char *
  * and number of threads: by the error within the largest budget, then by time. */
 pbd_status pbd_rank_read(pbd_rank *rank, pbd_store *store);
 
-/* What the trials cost that are still to be made, s, one after another: by the newest stored run of the same cell, of
- * any build or machine; else by the mean of the other trials of its row; else by the limit of a trial, which is also
- * the most that any may take. *known: how many have a run. Before pbd_rank_read, which sorts the rows. */
+/* Estimates the time of the trials that are still to be made one after another, s: from the newest stored run of the
+ * same cell, of any build or machine; else from the mean of the other trials of its row; else from the limit of a
+ * trial, which is also the largest cost of any. Sets *known to the number of these trials with a stored run. Call it
+ * before pbd_rank_read, which sorts the rows. */
 pbd_status pbd_rank_cost(const pbd_rank *rank, pbd_store *store, double *seconds, size_t *known);
 
-/* The numbers of one trial, from its run: pure. Balances and contacts that fail have states, and a start that is none
- * is refused. Convergence has a warning alone; here it is a failure too, since what an unfinished iteration is near is
- * an accident. Methods whose published form does a few iterations carry no such warning (pbd_method.unconverged). */
+/* Sets the numbers of one trial from its run; a pure function. Failed balances and contacts are states of a run, and an
+ * invalid start is refused. Lack of convergence is only a warning of a run, but here it is a failure, since the result
+ * of an unfinished iteration is close to the answer only by accident. Methods whose published form does a few
+ * iterations carry no such warning (pbd_method.unconverged). */
 void pbd_trial_judge(const pbd_problem *problem, const pbd_result *run, double limit, pbd_trial *out);
-/* The trial with the least error of those within `seconds`; of equal errors the faster one. NULL: none. */
+/* The trial with the least error within `seconds`; of equal errors the faster one. NULL: none. */
 const pbd_trial *pbd_best_trial(const pbd_trial *trial, size_t count, double seconds);
 /* The fastest trial whose error is at most `level` times the tolerance; NULL: none. */
 const pbd_trial *pbd_fastest_trial(const pbd_trial *trial, size_t count, double level);

@@ -23,7 +23,7 @@ static const char *threads_text(int threads, char out[24]) {
 
 static const char *per(const pbd_problem *p) { return pbd_problem_moves(p) ? "a frame of 1/60 s" : "a solve"; }
 
-/* Error over tolerance in two digits, "*" behind it where the run has warnings; "-": none. */
+/* Error over tolerance with two digits, followed by "*" if the run has warnings; "-" if there is no trial. */
 static const char *over_text(const pbd_trial *t, char out[24]) {
     if (!t) return strcpy(out, "-");
     snprintf(out, 24, t->over >= 9.95 && t->over < 9999.5 ? "%.0f%s" : "%.2g%s", t->over, *t->warnings ? "*" : "");
@@ -138,7 +138,7 @@ static void print_places(const pbd_rank *rank, size_t first, FILE *out) {
     for (; last < rank->rows && (last == first || !begins_group(rank, last)); last++) {
         const pbd_trial *mine = rank->row[last].best[0];
         const bool tie = last > first && mine && rank->row[last - 1].best[0] &&
-                         mine->over == rank->row[last - 1].best[0]->over; /* of the same place */
+                         mine->over == rank->row[last - 1].best[0]->over; /* shares its place */
         if (!tie) place = last - first + 1;
         print_place(rank, &rank->row[last], place, out);
     }
@@ -200,7 +200,7 @@ static double performance(const matrix *m, size_t method, size_t without, double
     return pbd_performance_profile(m->cost, m->problems, m->methods, method, without, ratio);
 }
 
-/* The least and the largest share with each rival removed. */
+/* The least and the largest share with all rivals, and with any one removed. */
 static void range_of(const matrix *m, size_t method, double ratio, double *low, double *high) {
     *low = *high = performance(m, method, m->methods, ratio);
     for (size_t rival = 0; rival < m->methods; rival++) {
@@ -318,7 +318,7 @@ void pbd_rank_print(const pbd_rank *rank, const pbd_rank_about *about, FILE *out
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-/* The least error of all methods on a problem within its k-th budget, on one thread; of equal ones the faster. */
+/* The row with the least error on a problem within its k-th budget, on one thread; of equal errors the faster one. */
 static const pbd_rank_row *best_row(const pbd_rank *rank, const pbd_problem *p, size_t k) {
     const pbd_rank_row *best = NULL;
     for (const pbd_rank_row *row = rank->row; row < rank->row + rank->rows; row++) {
@@ -329,7 +329,7 @@ static const pbd_rank_row *best_row(const pbd_rank *rank, const pbd_problem *p, 
     return best;
 }
 
-/* «tlsph 0.17»; in brackets where the tolerance is missed. */
+/* Adds a row with entries such as «tlsph 0.17», in brackets if the tolerance is missed. */
 static pbd_status answer_row(const pbd_rank *rank, const pbd_problem *p, pbd_text_table *table) {
     const pbd_budgets budgets = pbd_rank_budgets(rank, p);
     char over[24], text[80];
@@ -354,7 +354,7 @@ static pbd_status budget_columns(const pbd_budgets *budgets, pbd_text_table *tab
     return pbd_ok();
 }
 
-/* Which method for what: a row a problem. */
+/* Writes the best method on each problem, one row per problem. */
 static pbd_status write_answers(const pbd_rank *rank, bool moving, bool latex, FILE *out) {
     pbd_text_table table PBD_CLEANUP(pbd_text_table_free) = {0};
     for (size_t i = 0; i < rank->rows; i++) {
@@ -399,7 +399,7 @@ static pbd_status table_row(const pbd_rank *rank, const pbd_rank_row *row, pbd_t
     return pbd_text_table_text(table, failures);
 }
 
-/* Problems that move and static ones have other budgets, so other columns: a table of each. */
+/* Writes the table of moving or of static problems, which have different budgets and so different columns. */
 static pbd_status write_kind(const pbd_rank *rank, bool moving, bool latex, FILE *out) {
     pbd_text_table table PBD_CLEANUP(pbd_text_table_free) = {0};
     for (size_t i = 0; i < rank->rows; i++) {

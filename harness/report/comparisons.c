@@ -10,7 +10,7 @@ static const char comparisons_sql[] =
     " LEFT JOIN comparison_pair AS pair ON pair.comparison_id = c.comparison_id AND pair.position = 0"
     " ORDER BY c.decided_at DESC LIMIT 200";
 
-/* Metrics of which less is better, other than times: two of them. */
+/* At most two metrics of which less is better, other than times. */
 static const char errors_sql[] = "SELECT name, value, unit FROM metric AS m WHERE run_id = ?1"
                                  " AND " PBD_SQL_SHOWN_ERROR("m") " AND value IS NOT NULL"
                                                                   " ORDER BY name LIKE '%error%' DESC, position LIMIT 2";

@@ -21,7 +21,7 @@ double report_real(sqlite3_stmt *stmt, int column) {
     return sqlite3_column_type(stmt, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(stmt, column);
 }
 
-/* A number that is whole, a number, or a text. */
+/* An integer, a real number, or a text. */
 static json_t *column_json(sqlite3_stmt *stmt, int column) {
     switch (sqlite3_column_type(stmt, column)) {
         case SQLITE_INTEGER:
@@ -67,7 +67,7 @@ void report_put_true(json_t *object, const char *key, bool value) {
 
 /* ---- Verdicts ---------------------------------------------------------------------------------------------------- */
 
-/* Sets *index to that of a set with these runs, which is made where there is none. */
+/* Sets *index to that of the set with these runs, which is added if it does not exist. */
 static pbd_status keep_set(report *r, const report_set *set, long *index) {
     for (size_t i = 0; i < r->sets; i++)
         if (r->set[i].count == set->count &&
@@ -96,7 +96,7 @@ static pbd_status read_set(report *r, const char *const key[3], long *index) {
     }
 }
 
-/* Of all verdicts on a claim the newest on runs of this build's sources, else the newest of all. */
+/* The newest verdict on a claim from runs of this build's sources, else the newest of all. */
 static const char verdict_sql[] =
     "SELECT invocation_id, verdict, value, says, note, decided_at, "
     " (SELECT source FROM claim_run AS l JOIN run USING (run_id) JOIN build USING (build_id)"

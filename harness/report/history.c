@@ -1,4 +1,4 @@
-/* What changed from build to build: those with a step first. */
+/* What changed from build to build: histories with a step come first. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { MOST_CELLS = 12, MOST_ROWS = 100, MOST_POINTS = 200 };
 
-/* The newest run of the newest build, which its value is a median over. */
+/* Adds the value of the newest build, which is a median over its runs, and its newest run. */
 static pbd_status put_newest(report *r, const pbd_history *history, json_t *object) {
     const pbd_history_point *point = &history->point[history->points - 1];
     const char *const key[] = {history->cell_ids, history->machine, point->source};

@@ -20,7 +20,7 @@ static const char limits_sql[] =
  * may hold a million runs: the newest are found by an index. */
 static const char benches_sql[] =
     "WITH newest AS (SELECT run_id, started_at FROM run WHERE kind = 'bench' AND env_id = ?1"
-    "                AND says NOT LIKE 'kernel:%'" /* one kernel alone is no step or solve */
+    "                AND says NOT LIKE 'kernel:%'" /* a single kernel is not a step or solve */
     "                ORDER BY started_at DESC LIMIT 2000),"
     " last AS (SELECT run.says AS name, run.cell_id, run.invocation_id, max(newest.started_at)"
     "          FROM newest JOIN run USING (run_id) WHERE run.state = 'ok' GROUP BY run.says),"

@@ -44,7 +44,7 @@ static json_t *about_json(const report *r) {
     return about;
 }
 
-/* "3f2a91c4.html", "3f2a91c4-soft.mp4": a film or viewer of the run whose id begins so. */
+/* "3f2a91c4.html", "3f2a91c4-soft.mp4": a film or viewer of the run whose id begins with these digits. */
 static bool shows_a_run(const char *name) {
     static const char *const endings[] = {".html", ".mp4", ".webm", ".gif"};
     const char *dot = strrchr(name, '.');
@@ -83,7 +83,7 @@ pbd_status report_json(report *r, json_t **out) {
 /* Nothing is loaded, and the browser is told to load nothing. */
 static const char POLICY[] = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
-/* Deflated (RFC 1950), as base64: a fifth of the size, and no text of a run is read as markup. */
+/* Writes the data deflated (RFC 1950) as base64: a fifth of the size, and no text of a run is parsed as markup. */
 static pbd_status write_data(pbd_html *h, const json_t *data) {
     char *text PBD_CLEANUP(pbd_free_memory) = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(6));
     unsigned char *packed PBD_CLEANUP(pbd_free_memory) = NULL;

@@ -1,5 +1,5 @@
-/* A figure's picture: the one in results/plots where it is newer than what it shows and was drawn from this store, else
- * a new one. */
+/* A figure's picture: the one in results/plots if it is newer than what it shows and was drawn from this store, else a
+ * new one. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,8 +64,8 @@ static bool all_good(report *r, const report_figure *f, const char *folder) {
 
 /* ---- Drawing a new one ------------------------------------------------------------------------------------------- */
 
-/* The runs that the verdicts shown rest on, so that picture and verdicts agree; without verdicts those of this build.
- */
+/* Finds the runs on which the shown verdicts are based, so that picture and verdicts agree; without verdicts, those of
+ * this build. */
 static pbd_status find_runs(report *r, const report_figure *f, pbd_plan *plan) {
     const char *invocation = NULL, *newest = "";
     for (size_t i = 0; i < f->claims.count; i++)
@@ -115,8 +115,8 @@ static pbd_status has_cells(report *r, const report_figure *f, bool *has) {
     return pbd_ok();
 }
 
-/* Without verdicts a picture is of runs of this build. Whether there may be any is asked first: planning the runs of
- * all figures takes seconds, and may fetch meshes. */
+/* Whether there may be runs to draw. Without verdicts a picture shows runs of this build. This is checked before
+ * planning, since planning the runs of all figures takes seconds, and may fetch meshes. */
 static pbd_status may_have_runs(report *r, const report_figure *f, bool *may) {
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     const char *source = pbd_this_build()->source;
@@ -176,7 +176,7 @@ static char *base64_of(const char *before, const unsigned char *bytes, size_t co
     return NULL;
 }
 
-/* A small copy as the text of an image. */
+/* Makes a small copy of a picture, as a data URL. */
 static pbd_status reduce(const char *path, char **out) {
     pbd_arena a PBD_ARENA;
     char small[] = "/tmp/pbdbench-picture-XXXXXX";
@@ -204,7 +204,7 @@ static json_t *panels_json(const pbd_chart *chart) {
     return panels;
 }
 
-/* The drawing itself, deflated, for the page to draw; where there is none, or it is too large, *has is false. */
+/* Embeds the deflated SVG, which the page draws. If there is none, or it is too large, *has is false. */
 static pbd_status embed_drawing(report *r, const report_figure *f, const char *folder, json_t *object, bool *has) {
     pbd_chart chart PBD_CLEANUP(pbd_chart_free) = {0};
     unsigned char *packed PBD_CLEANUP(pbd_free_memory) = NULL;
@@ -227,7 +227,7 @@ static pbd_status embed_drawing(report *r, const report_figure *f, const char *f
     return pbd_ok();
 }
 
-/* The name of the whole picture where that lies beside the page. */
+/* Adds a link to the full-size picture if it is in the page's folder. */
 static pbd_status put_whole(report *r, const char *path, json_t *object) {
     pbd_arena a PBD_ARENA;
     const char *name = strrchr(path, '/') + 1;
@@ -237,7 +237,7 @@ static pbd_status put_whole(report *r, const char *path, json_t *object) {
     return pbd_arena_check(&a);
 }
 
-/* The picture reduced. What makes the page too large, or is no picture, is told in its place. */
+/* Embeds a reduced picture, or the reason why not: it makes the page too large, or cannot be reduced. */
 static pbd_status embed(report *r, const char *path, json_t *object) {
     if (r->picture_bytes > MOST_BYTES) {
         report_put_text(object, "none", "Left out, since the page would be larger than 3 MB.");
@@ -258,7 +258,7 @@ static json_t *add_picture(json_t *pictures, const char *alt) {
     return object;
 }
 
-/* Strips are drawn by `reproduce` alone, since their runs are made again; those that are there are shown. */
+/* Strips are drawn only by `reproduce`, since their runs must be repeated. Existing ones are shown. */
 static pbd_status embed_strips(report *r, const report_figure *f, const char *folder, json_t *pictures) {
     for (unsigned i = 0; i < f->file->strips_count && r->store && r->pictures != REPORT_PICTURES_NONE; i++) {
         pbd_arena a PBD_ARENA;
@@ -290,7 +290,7 @@ static pbd_status embed_charts(report *r, const report_figure *f, const char *fo
     return pbd_ok();
 }
 
-/* The picture of the runs on which the accepted verdicts rest, which the repository has: said to be that. */
+/* Embeds the picture in the repository, of the runs on which the accepted verdicts are based, and marks it as such. */
 static pbd_status embed_accepted(report *r, const report_figure *f, json_t *object, json_t *pictures) {
     pbd_arena a PBD_ARENA;
     const char *path = pbd_new_format(&a, "%s/plots/%s/thumbnail.png", pbd_root(), f->file->figure);

@@ -1,6 +1,6 @@
-/* Frozen problems: the trials that the store has of them, judged by harness/rank.
+/* Frozen problems: the trials of them in the store, judged by harness/rank.
  *
- * A table is of one build on one machine with one backend, as of `rank`. Its rows are the declared trials of each
+ * A table is of one build on one machine with one backend, as in `rank`. Its rows are the declared trials of each
  * method; methods that cases/problems.yaml does not name on a problem, such as engines, have a row of all runs that fit
  * it. */
 #include <math.h>
@@ -14,7 +14,7 @@ enum { MOST_UNDECLARED = 100 }; /* trials of a row */
 
 /* ---- The runs of problems ---------------------------------------------------------------------------------------- */
 
-/* Remembers a cell that fixes everything as problems do. */
+/* Stores a cell with each problem whose fixed parameters it has. */
 static pbd_status keep_cell(report *r, sqlite3_stmt *cell, const char *case_name, sqlite3_stmt *insert) {
     json_auto_t *params = json_loads(pbd_column_text(cell, 1), 0, NULL);
     bool ignored;
@@ -40,7 +40,7 @@ static pbd_status find_cells(report *r, const char *case_name, sqlite3_stmt *ins
     }
 }
 
-/* A run that Ctrl-C ended says nothing; one that the limit of a trial ended does. */
+/* A run ended by Ctrl-C is not a trial; one ended by the time limit of a trial is. */
 static const char trials_sql[] =
     "CREATE TEMP TABLE report_trial AS SELECT c.problem, run.run_id, run.cell_id, cell.method, cell.threads,"
     " cell.backend, build.source, env.fingerprint AS machine, env.cpu, env.cores, build.git_sha, build.dirty,"
@@ -65,7 +65,7 @@ static pbd_status find_trials(report *r) {
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-/* Which problems a table has, as flags. */
+/* Sets a flag for each problem that a table has. */
 static pbd_status mark_problems(report *r, const report_table *t, bool *has) {
     const char *const key[] = {t->machine, t->source, t->backend};
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
@@ -83,7 +83,7 @@ static pbd_status mark_problems(report *r, const report_table *t, bool *has) {
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* The runs that a plan has found; trials of several problems may share one. */
+/* Counts the different runs that a plan has found: trials of several problems may share one. */
 static pbd_status count_runs(const pbd_rank *rank, size_t *runs) {
     pbd_arena a PBD_ARENA;
     const char **id = pbd_new(&a, const char *, rank->plan.count + 1);
@@ -97,7 +97,7 @@ static pbd_status count_runs(const pbd_rank *rank, size_t *runs) {
     return pbd_ok();
 }
 
-/* A run that failed counts where there is no other. */
+/* A failed or interrupted run is taken only if there is no other. */
 static pbd_status find_runs(report *r, const report_table *t, pbd_rank *rank) {
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     const char *const key[] = {t->machine, t->source};
@@ -134,7 +134,7 @@ static pbd_status plan_table(report *r, const report_table *t, const bool *has, 
     return count_runs(rank, found);
 }
 
-/* By the trials of --quick where the table has none beyond them. */
+/* Plans the trials of --quick if the table has no others. */
 static pbd_status choose_plan(report *r, report_table *t, const bool *has) {
     pbd_rank quick = {0};
     size_t found = 0, quick_found = 0;
@@ -164,7 +164,7 @@ static bool is_declared(const pbd_problem *p, const char *method) {
     return false;
 }
 
-/* Whether a table has a trial at all: a run of a declared method with other settings than its trials' is none. */
+/* Whether a table has any trial. A run of a declared method with settings other than those of its trials is not one. */
 static pbd_status has_trials(report *r, const report_table *t, bool *has) {
     const char *const key[] = {t->machine, t->source, t->backend};
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
@@ -240,7 +240,7 @@ static pbd_status trial_json(report *r, const pbd_trial *t, json_t **out) {
     return *t->run_id ? report_put_command(r, t->run_id, *out) : pbd_ok();
 }
 
-/* Which of the trials; null: none. */
+/* The index of a trial, or null for none. */
 static json_t *place_json(const pbd_trial *all, const pbd_trial *one) {
     return one ? json_integer((json_int_t)(one - all)) : json_null();
 }

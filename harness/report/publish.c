@@ -1,4 +1,4 @@
-/* `report --publish`: a static site, and what `results/` keeps of it as text. */
+/* `report --publish`: a static site, and the part of it that `results/` keeps as text. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static pbd_status cannot(const char *path) {
                      strerror(errno ? errno : EIO));
 }
 
-/* A file of the site that is open for writing. */
+/* Opens a file of the site for writing. */
 static pbd_status open_file(pbd_arena *a, const char *dir, const char *name, FILE **out, const char **path) {
     *path = pbd_new_format(a, "%s/%s", dir, name);
     PBD_TRY(pbd_arena_check(a));
@@ -31,7 +31,7 @@ static pbd_status close_file(FILE *file, const char *path, pbd_status status) {
     return status;
 }
 
-/* A file that is not there is passed over. */
+/* A missing file is skipped. */
 static pbd_status copy_file(const char *from, const char *to) {
     char bytes[65536];
     FILE *in PBD_CLEANUP(pbd_close_file) = fopen(from, "rb");
@@ -58,7 +58,7 @@ static pbd_status write_ranked(report *r, FILE *out) {
     return pbd_ok();
 }
 
-/* A sentence within a table of Markdown. */
+/* Writes a sentence in a cell of a Markdown table. */
 static void write_cell(FILE *out, const char *text) {
     for (; *text; text++) {
         if (*text == '|') fputc('\\', out);
@@ -66,7 +66,7 @@ static void write_cell(FILE *out, const char *text) {
     }
 }
 
-/* The build and machine of the runs behind a verdict. */
+/* Writes the build and machine of the runs behind a verdict. */
 static pbd_status write_origin(report *r, const report_verdict *v, FILE *out) {
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     const char *id = v->set >= 0 ? r->set[v->set].run_id[0] : "";
@@ -115,7 +115,7 @@ static void write_quoted(FILE *out, const char *text) {
     fputc('\'', out);
 }
 
-/* A block for each row, its name first. */
+/* Writes a block of gnuplot for each row, headed by its name. Returns the number of blocks. */
 static size_t write_points(const pbd_rank *rank, const pbd_problem *p, FILE *out) {
     size_t blocks = 0;
     for (size_t i = 0; i < rank->rows; i++) {
@@ -176,7 +176,7 @@ static pbd_status write_charts(const report_table *t, const char *folder) {
 
 /* ---- Figures ----------------------------------------------------------------------------------------------------- */
 
-/* Its gnuplot file with its data and pictures, in a folder; what `report_picture` found good is in results/plots. */
+/* Copies a figure's gnuplot file, data and pictures. Pictures that `report_picture` accepted are in results/plots. */
 static pbd_status copy_figure(report *r, const report_figure *f, const char *dir) {
     pbd_arena a PBD_ARENA;
     const char *id = f->file->figure, *plots = pbd_new_format(&a, "%s/results/plots", pbd_root()),
@@ -201,7 +201,7 @@ static pbd_status copy_figure(report *r, const report_figure *f, const char *dir
     return pbd_arena_check(&a);
 }
 
-/* Of the picture of this store, else of the accepted one. */
+/* Makes a thumbnail of the picture drawn from this store, else of the accepted one. */
 static pbd_status write_thumbnail(report *r, const report_figure *f, const char *dir) {
     pbd_arena a PBD_ARENA;
     const char *plots = pbd_new_format(&a, "%s/results/plots", pbd_root()), *id = f->file->figure,

@@ -20,7 +20,7 @@ typedef enum report_pictures {
     REPORT_PICTURES_NONE
 } report_pictures;
 
-/* The runs of a claim; claims that rest on the same ones share them. */
+/* The runs of a claim. Claims based on the same runs share one set. */
 typedef struct report_set {
     char (*run_id)[33]; /* ascending */
     size_t count;
@@ -28,12 +28,12 @@ typedef struct report_set {
 
 enum { REPORT_NO_SET = -1 };
 
-/* What the store knows of one claim, beside what pbd_claim_result says. */
+/* What the store has on one claim, in addition to pbd_claim_result. */
 typedef struct report_verdict {
     long set; /* index of its runs, or REPORT_NO_SET */
     char decided_at[32], invocation_id[33];
     bool other_sources; /* judged on runs of other sources than this build's */
-    bool reworded;      /* the sentence in the file has changed since */
+    bool reworded;      /* the claim's text in the file has changed since */
 } report_verdict;
 
 typedef struct report_figure {
@@ -41,7 +41,7 @@ typedef struct report_figure {
     pbd_figure_file *file; /* NULL: not there yet, or `trouble` */
     pbd_status trouble;    /* why its files cannot be read */
     pbd_claim_results claims;
-    report_verdict *verdict; /* one a claim */
+    report_verdict *verdict; /* one per claim */
 } report_figure;
 
 typedef struct report_tally {
@@ -54,7 +54,7 @@ typedef struct report_table {
     char *cpu;
     bool dirty;
     int cores;   /* of the machine */
-    int threads; /* the most of its runs */
+    int threads; /* the largest number in its runs */
     size_t runs;
     pbd_rank rank;
 } report_table;
@@ -63,24 +63,24 @@ enum { REPORT_MOST_TABLES = 2 };
 
 typedef struct report {
     pbd_arena owned;
-    pbd_store *store; /* NULL: there is none yet */
+    pbd_store *store; /* NULL: does not exist yet */
     report_pictures pictures;
     const char *beside; /* the page's folder, with films and viewers; NULL: none */
-    bool publish;       /* whole pictures are copied to its folder plots */
+    bool publish;       /* full-size pictures are copied to its folder plots */
     pbd_papers *papers;
     pbd_problems *problems;
     pbd_status no_problems; /* why cases/problems.yaml cannot be read */
     report_table table[REPORT_MOST_TABLES];
     size_t tables, tables_left_out;
     pbd_figure_list list;
-    report_figure *figure; /* as many as list.count */
+    report_figure *figure; /* list.count entries */
     report_set *set;
     size_t sets, runs_noted, runs_left_out, picture_bytes;
-    bool asked_own_runs, has_own_runs;    /* whether this build made any */
+    bool asked_own_runs, has_own_runs;    /* whether has_own_runs is set; whether this build made runs */
     sqlite3_stmt *is_noted, *note, *head; /* prepared when first needed */
 } report;
 
-/* Reads papers, problems, figures and verdicts. beside: see there. Free with report_free, also after an error. */
+/* Reads papers, problems, figures and verdicts. `beside`: see report. Free with report_free, also after an error. */
 pbd_status report_load(report *r, pbd_store *store, report_pictures pictures, const char *beside);
 void report_free(report *r); /* safe on a zeroed one */
 
@@ -88,16 +88,17 @@ void report_free(report *r); /* safe on a zeroed one */
 pbd_status report_json(report *r, json_t **out);
 /* Writes the page; PBD_BAD_INPUT when it cannot be written. */
 pbd_status report_write(const json_t *data, FILE *out);
-/* Makes DIR and its folders; before report_load. Then writes index.html, data.json, ranked.md, claims.md, and pictures
- * and gnuplot files into these. PBD_BAD_INPUT names what cannot be written. */
+/* report_publish_begin creates DIR and its subfolders; call it before report_load. report_publish writes index.html,
+ * data.json, ranked.md, claims.md, and pictures and gnuplot files into the subfolders. PBD_BAD_INPUT names what cannot
+ * be written. */
 pbd_status report_publish_begin(const char *dir);
 pbd_status report_publish(report *r, const json_t *data, const char *dir);
 
-report_tally report_count(const report *r); /* without claims that are ours */
+report_tally report_count(const report *r); /* without our own claims */
 
 /* ---- For the sections -------------------------------------------------------------------------------------------- */
 
-/* Entries of an object. Empty texts and NaN are left out. */
+/* Add an entry to an object. Empty texts and numbers that are not finite are left out. */
 void report_put_text(json_t *object, const char *key, const char *text);
 void report_put_real(json_t *object, const char *key, double value);
 void report_put_count(json_t *object, const char *key, size_t value);
@@ -108,12 +109,12 @@ void report_put_true(json_t *object, const char *key, bool value); /* false is l
 pbd_status report_ask(report *r, const char *sql, const char *const *text, size_t texts, sqlite3_stmt **stmt);
 pbd_status report_next(report *r, sqlite3_stmt *stmt, bool *row);
 double report_real(sqlite3_stmt *stmt, int column); /* NaN for NULL */
-/* An array with an object for each row of such a query: its columns by name, without NULL and "". */
+/* An array with an object for each row of a query, with its columns by name, without NULL and "". */
 pbd_status report_rows(report *r, const char *sql, const char *const *text, size_t texts, json_t **out);
 
-/* Notes a run, which `runs` of the data then tells of; beyond 5000 it is only counted. */
+/* Notes a run, so that `runs` of the data describes it; beyond 5000 runs it is only counted. */
 pbd_status report_note_run(report *r, const char *run_id);
-/* The command that makes a stored run again, as "command" of the object. */
+/* Adds the command that repeats a stored run, as "command" of the object. */
 pbd_status report_put_command(report *r, const char *run_id, json_t *object);
 
 /* Finds the tables of the problems, newest first, and reads their trials (problems.c). */
@@ -129,7 +130,7 @@ pbd_status report_history(report *r, json_t **out);
 pbd_status report_machines(report *r, json_t **out);
 pbd_status report_runs(report *r, json_t **out); /* after the others, which note them */
 
-/* The pictures of a figure as an array, or why there is none (pictures.c). */
+/* Adds the pictures of a figure to the object as an array, or the reason why there are none (pictures.c). */
 pbd_status report_picture(report *r, report_figure *figure, json_t *object);
 
 #endif

@@ -35,7 +35,7 @@ pbd_status report_note_run(report *r, const char *run_id) {
 
 /* ---- One run ----------------------------------------------------------------------------------------------------- */
 
-/* What a run's command needs, and what is told of it. */
+/* The columns that a run's command needs, and those that the page shows. */
 #define HEAD_SQL                                                                                               \
     "SELECT run_id, run.kind, case_name, method, params_today(case_name, method, params), backend, precision," \
     " cell.threads, run.repeat, run.warmups, run.seed, invocation.argv, run.state, run.says, run.started_at,"  \
@@ -141,7 +141,7 @@ static pbd_status add_run(report *r, sqlite3_stmt *head, sqlite3_stmt *metrics, 
     return put_metrics(r, metrics, run_id, object);
 }
 
-/* What differs between the runs of a case and method. */
+/* Labels each run with what differs between the runs of its case and method. */
 static pbd_status label_runs(report *r, sqlite3_stmt *heads, pbd_arena *a, char ***label) {
     pbd_stored_cell *cell = NULL;
     size_t cells = 0;

@@ -6,12 +6,12 @@
 
 #include "harness/plan/record.h"
 
-/* ---- What the numbers come to ------------------------------------------------------------------------------------ */
+/* ---- Rates ------------------------------------------------------------------------------------------------------- */
 
 /* Fractions are 0 where the machine's limits were not measured. */
 typedef struct kernel_rates {
-    double per_item, per_entry; /* s; per_entry 0: there are none */
-    double bytes, flops;        /* a second */
+    double per_item, per_entry; /* s; per_entry 0: no entries */
+    double bytes, flops;        /* per second */
     double of_bandwidth, of_flops;
 } kernel_rates;
 

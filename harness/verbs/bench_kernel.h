@@ -1,4 +1,4 @@
-/* `bench --kernel`: a kernel checked and timed alone, or the list of those that a step launches. */
+/* `bench --kernel`: checks and times one kernel alone, or lists the kernels that a step launches. */
 #ifndef PBD_BENCH_KERNEL_H
 #define PBD_BENCH_KERNEL_H
 
@@ -10,11 +10,11 @@
 typedef struct pbd_kernel_request {
     const char *kernel; /* a name, or "list" */
     long warmup, repetitions;
-    double bound; /* 0: kernel_trial.h's */
+    double bound; /* 0: the default in kernel_trial.h */
     bool json;
 } pbd_kernel_request;
 
-/* `name`: of the cell, as bench spells it. `store` NULL: a trial is not stored; a list never is. */
+/* `name`: the benchmark's name of the cell. If `store` is NULL, a trial is not stored; a list never is. */
 pbd_status pbd_bench_kernel(const pbd_kernel_request *request, const pbd_plan_item *item, const char *name,
                             const pbd_limits *limits, pbd_store *store, FILE *out);
 

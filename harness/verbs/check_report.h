@@ -8,7 +8,7 @@
 
 typedef struct pbd_check_report {
     bool quiet;
-    json_t *checks;  /* NULL: lines. Owned */
+    json_t *checks;  /* NULL: prints lines. Owned */
     size_t count[3]; /* by verdict */
 } pbd_check_report;
 

@@ -14,17 +14,17 @@
 #include "harness/run/run_plan.h"
 #include "harness/verbs/options.h"
 
-/* A verb: its file defines a `const pbd_verb pbd_verb_NAME`, and main.c lists it. --help and shell completion come from
- * this and from its table of options. */
+/* A verb: its file defines a `const pbd_verb pbd_verb_NAME`, and verbs.def lists it. --help and shell completion are
+ * made from this struct and from its table of options. */
 typedef struct pbd_verb {
     const char *name, *summary;
     const char *usage;                  /* its lines, without «usage: pbdbench» */
-    const char *about;                  /* of --help, above the options */
-    const char *more;                   /* below them; NULL: nothing */
-    const pbd_option *options;          /* ends with a NULL name; --help is common to all and not in it */
-    pbd_words words;                    /* what its words are completed from */
+    const char *about;                  /* text of --help above the options */
+    const char *more;                   /* text below the options; NULL: none */
+    const pbd_option *options;          /* ends with a NULL name; without --help, which all verbs have */
+    pbd_words words;                    /* how its arguments are completed */
     const char *choices;                /* words == PBD_WORDS_CHOICES: "check|export|merge" */
-    bool prints_help;                   /* with --help it is called, too: its help depends on words or options */
+    bool prints_help;                   /* called with --help too, since its help depends on arguments or options */
     int (*main)(int argc, char **argv); /* argv[0] is the verb */
 } pbd_verb;
 
@@ -36,27 +36,27 @@ int pbd_verb_help(const pbd_verb *verb);
 
 /* One call of a verb. */
 typedef struct pbd_call {
-    const pbd_texts *words; /* that are no options */
+    const pbd_texts *words; /* arguments that are not options */
     int argc;
     char **argv;
-    bool help; /* only of a verb that prints its own */
+    bool help; /* --help was given; only for a verb that prints its own */
     int exit_code;
 } pbd_call;
 typedef pbd_status (*pbd_verb_act)(void *options, pbd_call *call);
 
 /* The main of a verb: parses into *options, which holds the defaults, and calls `act`, or prints --help. Prints the
- * sentence of a failure, and frees the lists of *options. Returns the exit code: call->exit_code, or the failure's. */
+ * message of a failure, and frees the lists of *options. Returns the exit code: call->exit_code, or the failure's. */
 int pbd_verb_call(const pbd_verb *verb, int argc, char **argv, void *options, pbd_verb_act act);
 
 /* Opens the store that --db names, or the default one. */
 pbd_status pbd_open_store(const char *given, pbd_store_mode mode, pbd_store **out);
-/* For reading; *out is NULL when there is no default store. */
+/* The same for reading; *out is NULL if --db is not given and the default store does not exist. */
 pbd_status pbd_open_store_if_any(const char *given, pbd_store **out);
 
-/* A table of parameters as --help shows it, under a title. */
+/* Prints a table of parameters for --help, under a title. */
 void pbd_print_params(const char *title, const pbd_param *params);
 
-/* Options that many verbs share, said once; STRUCT is the verb's struct of options. */
+/* Options that many verbs share; STRUCT is the verb's struct of options. */
 #define PBD_OPTION_DB(STRUCT) \
     PBD_OPT_TEXT(STRUCT, db, "db", 0, "FILE", PBD_WORDS_FILES, "the store; default results/pbdbench.db")
 #define PBD_OPTION_JSON(STRUCT, DOC) PBD_OPT_FLAG(STRUCT, json, "json", 0, DOC)

@@ -1,13 +1,15 @@
-/* What is asked, and where the answers come from:
+/* The problems, and where their expected results come from:
  *
- * free fall    one free tetrahedron, or a block of liquid or sand where the engine has particles alone: g t^2/2, within
- *              g t dt/2 of any first-order integrator.
- * modulus      one tetrahedron of edges 1 m whose base is held, so that its apex u moves with F = 1 + u (x) grad N,
- *              grad N = (0, 0, 1). Under a weight along z it swings about m g/K with K = V (lambda + 2 mu), under one
- * along x with K = V mu; both means give E and nu. Small strains: every law is Hooke's there.
- * cantilever   the mean of the tip over a second after gravity sets in, and the time of its first turn, against
- *              fem_implicit with lumped masses, the same law and the implicit midpoint rule at the same small step.
- * still water  of engines that take liquids: its height after a second in a tank, over that at the start. */
+ * free fall    one free tetrahedron, or a block of liquid or sand if the engine has only particles: g t^2/2, within
+ *              g t dt/2 for any first-order integrator.
+ * modulus      one tetrahedron with edges of 1 m and a fixed base. An apex displacement u gives the deformation
+ *              gradient F = 1 + u (x) grad N, grad N = (0, 0, 1). Under a weight along z the apex oscillates about
+ *              m g/K with K = V (lambda + 2 mu), under one along x with K = V mu; both means give E and nu. At small
+ *              strains every law agrees with Hooke's.
+ * cantilever   the mean tip deflection over a second after gravity sets in, and the time of its first turning point,
+ *              against fem_implicit with lumped masses, the same law and the implicit midpoint rule at the same small
+ *              step.
+ * still water  for engines that take liquids: the height after a second in a tank, relative to that at the start. */
 #include "harness/verbs/engine_gate.h"
 
 #include <math.h>
@@ -46,7 +48,7 @@ static void report(const gate *g, const char *name, double measured, double want
     g->observer(g->context, &check);
 }
 
-/* A problem that could not be put to it: skipped where it does not take the scene, else failed. */
+/* Reports a problem that could not be run: skipped if the method does not support it, else failed. */
 static void report_status(const gate *g, const char *name, const pbd_status *status) {
     pbd_check check = {g->method->name, "", name, PBD_CHECK_SKIPPED, "", false, 0, 0, 0};
     if (status->code != PBD_NOT_SUPPORTED) check.verdict = PBD_CHECK_FAIL;
@@ -64,13 +66,13 @@ typedef struct block {
     pbd_scene scene;
 } block;
 
-/* Of methods whose particles have no cells. */
+/* Whether the method takes liquid or matter that flows as particles without cells. */
 static bool has_blocks(const gate *g) {
     const unsigned cells = PBD_NEEDS_HEXES | PBD_NEEDS_TETS | PBD_NEEDS_TRIANGLES | PBD_NEEDS_TETS_OR_TRIANGLES;
     return !(g->method->needs & cells) && (g->method->takes & (PBD_TAKES_FLUID | PBD_TAKES_FLOW));
 }
 
-/* Dry sand without the correction of volume, which not every method has. */
+/* Dry sand without volume correction, which not every method has. */
 static pbd_status make_sand(pbd_material *m) {
     static const char rule[] = "drucker_prager";
     *m = (pbd_material){.matter = PBD_CONTINUUM, .E = 1e5, .nu = 0.3, .density = 1600, .law = "hencky"};
@@ -80,7 +82,7 @@ static pbd_status make_sand(pbd_material *m) {
     return pbd_ok();
 }
 
-/* The arrays are its own: it must not move. */
+/* The scene points into *b, which must not be moved. */
 static pbd_status build_block(const gate *g, block *b) {
     static const double spacing = 0.1;
     *b = (block){.scene = {.bytes = sizeof b->scene, .extent = EDGE * spacing, .materials = 1}};
@@ -114,7 +116,7 @@ typedef struct tetrahedron {
     pbd_scene scene;
 } tetrahedron;
 
-/* The arrays are its own: it must not move. */
+/* The scene points into *t, which must not be moved. */
 static void build_tetrahedron(tetrahedron *t, bool held, const double gravity[3], double duration) {
     static const double position[3 * CORNERS] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
     static const uint32_t corner[CORNERS] = {0, 2, 1, APEX};
@@ -167,7 +169,7 @@ static pbd_status create(const gate *g, const pbd_scene *scene, trial *t) {
     return pbd_method_create(g->method, scene, &t->of_method, t->exec, t->recorder, &t->state);
 }
 
-/* With the first law that it supports, where the scene is elastic. Close it also after an error. */
+/* An elastic scene gets the first law that the method supports. Call close_trial also after an error. */
 static pbd_status open_trial(const gate *g, pbd_scene *scene, double dt, trial *t) {
     *t = (trial){.method = g->method};
     PBD_TRY(resolve(g, scene, dt, t));
@@ -184,7 +186,8 @@ static pbd_status open_trial(const gate *g, pbd_scene *scene, double dt, trial *
     return status;
 }
 
-/* The mean over `looks` equal parts of the time of what a particle moved along an axis. The last: at the end. */
+/* Sets *mean to the displacement of a particle along an axis, averaged over `looks` equally spaced samples, and *last
+ * to the last sample. */
 static pbd_status swing(const gate *g, pbd_scene *scene, double dt, long looks, int particle, int axis, double *mean,
                         double *last) {
     trial t PBD_CLEANUP(close_trial) = {0};
@@ -224,7 +227,7 @@ static pbd_status free_fall(const gate *g) {
     return pbd_ok();
 }
 
-/* K of the apex along an axis, from the mean of its swing under a weight that should move it by STRAIN. */
+/* Measures K of the apex along an axis, from its mean displacement under a weight that should move it by STRAIN. */
 static pbd_status stiffness(const gate *g, int axis, double expected, double *out) {
     static const double STRAIN = 1e-3;
     const double mass = DENSITY * VOLUME / CORNERS, period = 8 * atan(1.0) * sqrt(mass / expected);
@@ -251,7 +254,7 @@ static pbd_status modulus(const gate *g) {
 
 /* ---- A cantilever ------------------------------------------------------------------------------------------------ */
 
-/* The mean of the tip, and the time of its first turn. */
+/* Reads the mean tip deflection, and the time of its first turning point. */
 static pbd_status read_tip(const pbd_result *r, double *mean, double *turn) {
     const pbd_series_item *tip = NULL, *time = NULL;
     for (size_t i = 0; i < r->series_count; i++) {
@@ -271,7 +274,7 @@ static pbd_status read_tip(const pbd_result *r, double *mean, double *turn) {
     return pbd_ok();
 }
 
-/* A run of a case at a step of 1 ms: its own settings after those of the engine. The caller frees the result. */
+/* Runs a case with `of_method`, then `of_case`, which sets a step of 1 ms. The caller frees the result. */
 static pbd_status run_case(const pbd_case *c, const pbd_method_entry *entry, pbd_precision precision,
                            const pbd_settings *of_case, const pbd_settings *of_method, pbd_result *result) {
     pbd_arena a PBD_ARENA;
@@ -321,7 +324,7 @@ static pbd_status bend_with(const gate *g, const pbd_setting *law, size_t laws) 
     return pbd_ok();
 }
 
-/* With the law of the settings, or the first that it supports. */
+/* Uses the law in the settings, or else the first one that the method supports. */
 static pbd_status bend(const gate *g) {
     for (size_t i = 0; i < g->settings->count; i++)
         if (strcmp(g->settings->item[i].key, "material") == 0) return bend_with(g, &g->settings->item[i], 1);

@@ -18,7 +18,7 @@ static pbd_status find_figures(const char *name, const pbd_limits *limits, int t
     return pbd_error(PBD_BAD_INPUT, "--on %.40s: cpu, h100, h200 or rtx4090", name);
 }
 
-/* The cell of the case, or of the first case that the method fits with these settings. */
+/* Plans the cell of the case, or of the first case that the method fits with these settings. */
 static pbd_status plan_step(pbd_plan *plan, pbd_request *request) {
     if (request->case_name) return pbd_plan_add(plan, request, 0);
     pbd_status status = pbd_ok();
@@ -36,7 +36,7 @@ typedef struct predicted {
     size_t count;
     const pbd_figures *on;
     bool is_f64;
-    double measured, total; /* s of a step: here, and by the model */
+    double measured, total; /* s per step: on this machine, and by the model */
 } predicted;
 
 static predicted sum_up(const pbd_kernel_use *use, size_t count, const pbd_figures *on, bool is_f64) {
@@ -50,7 +50,7 @@ static predicted sum_up(const pbd_kernel_use *use, size_t count, const pbd_figur
 
 enum { ASSUMED = 500 };
 
-/* What the model takes for granted and nobody measured or published for this device. */
+/* Assumptions of the model that nobody has measured or published for this device. */
 static void tell_assumed(const pbd_figures *on, char out[ASSUMED]) {
     if (on->resident > 0)
         snprintf(out, ASSUMED,

@@ -1,5 +1,5 @@
-/* What `eval` evaluates: one function for each of its words, and what they share. Rows of numbers come from standard
- * input and are answered one line for one line, always in f64. */
+/* The evaluations of `eval`, one function for each, and what they share. Each row of numbers on standard input is
+ * answered by one line, always in f64. */
 #ifndef PBD_EVALUATE_H
 #define PBD_EVALUATE_H
 
@@ -8,11 +8,11 @@
 #include "harness/verbs/options.h"
 
 typedef struct pbd_eval_options {
-    const char *material; /* stress */
-    const char *rule;     /* flow */
-    const char *kernel;   /* kernel */
+    const char *material; /* of eval stress */
+    const char *rule;     /* of eval flow */
+    const char *kernel;   /* of eval kernel */
     pbd_texts sets;
-    bool uniaxial; /* stress */
+    bool uniaxial; /* of eval stress */
 } pbd_eval_options;
 
 /* The elastic laws and the flow rules as the table of options takes them: a|b|c. */
@@ -25,15 +25,16 @@ pbd_status pbd_eval_flow(const pbd_eval_options *o);
 pbd_status pbd_eval_kernel(const pbd_eval_options *o);
 void pbd_eval_flow_help(void); /* the parameters of every flow rule */
 
-/* Sets value[] from the presets of `params` (NULL ends them) and from the words «key=value», and given[] to what came
- * by words. A parameter whose preset is "" stays 0 unless given. `where` names the evaluation in sentences. */
+/* Sets value[] from the presets of `params` (a NULL name ends the list), then from `sets` («key=value»), and given[]
+ * to whether `sets` has the parameter. A parameter whose preset is "" is 0 unless given. `where` names the evaluation
+ * in error messages. */
 pbd_status pbd_eval_settings(const pbd_param *params, const pbd_texts *sets, const char *where, double *value,
                              bool *given);
 
-/* Reads rows of `columns` numbers (9 at most) to the end, and has each answered by `print`, which calls
- * pbd_eval_print_row. */
+/* Reads rows of `columns` numbers (at most 9) from standard input to its end. Calls `print` for each, which answers
+ * with pbd_eval_print_row. */
 pbd_status pbd_eval_rows(size_t columns, void (*print)(const void *with, const double *row), const void *with);
-/* 17 significant digits; NaN without the sign that some machines give it. */
+/* Prints 17 significant digits, and NaN without the sign that some machines give it. */
 void pbd_eval_print_row(const double *values, size_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* eval flow: the flow rules on rows of a trial F. */
+/* eval flow: applies a flow rule to rows of a trial F. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define REAL double
 #include "methods/physics/matter/flow_material.h"
 
-/* Those that the rule knows come after these. */
+/* The rule's own parameters begin at KEY_OWN. */
 enum { KEY_E, KEY_NU, KEY_OWN, KEYS = KEY_OWN + PBD_MOST_FLOW_VALUES };
 static const pbd_param modulus = {
     "E", "Pa", PBD_REAL, "1", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Young's modulus"};
@@ -26,11 +26,11 @@ const char pbd_eval_rule_words[] =
 
 typedef struct flow_evaluation {
     flow_rule rule;
-    double state; /* before */
+    double state; /* hardening state before the flow */
     bool stateful;
 } flow_evaluation;
 
-/* Of E, nu and the rule's own, each with the default that it has here. */
+/* Lists E, nu and the rule's own parameters, with their defaults in `eval`. */
 static void list_params(const flow_entry *rule, pbd_param params[KEYS + 1]) {
     size_t count = 0;
     params[count++] = modulus;
@@ -43,7 +43,7 @@ static void list_params(const flow_entry *rule, pbd_param params[KEYS + 1]) {
     params[count] = (pbd_param){0};
 }
 
-/* A parameter of other rules deserves more than «unknown». */
+/* Reports a parameter of another rule by that rule's name, rather than as unknown. */
 static pbd_status refuse_foreign(const flow_entry *rule, const pbd_texts *sets) {
     for (size_t i = 0; i < sets->count; i++)
         for (const flow_entry *other = flow_table; other->name; other++)

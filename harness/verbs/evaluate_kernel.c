@@ -1,4 +1,4 @@
-/* eval kernel: the smoothing kernels on rows of a distance. */
+/* eval kernel: evaluates a smoothing kernel at distances, one per row. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static const char *const kernels[] = SPH_KERNEL_NAMES;
 
-/* Either names the kernel's size: as the papers write it, or where it ends. */
+/* The size of the kernel is given by the radius as the papers define it, or by the support radius. */
 enum { KEY_RADIUS, KEY_SUPPORT, KEY_DIMENSIONS, KEYS };
 static const pbd_param params[KEYS + 1] = {
     [KEY_RADIUS] = {"radius", "m", PBD_REAL, "", 0, INFINITY, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL,
@@ -32,7 +32,8 @@ static void print_kernel(const void *evaluation, const double *distance) {
     const double r = fabs(*distance);
     const sph_value at = sph_kernel_in(e->kernel, e->dimensions, r * r, e->support);
     double slope = at.slope * r;
-    /* sph_kernel_in gives (dW/dr)/r, which the spiky kernel has none of at 0: there dW/dr is -3 W/R, from the right. */
+    /* sph_kernel_in returns (dW/dr)/r, which does not exist at 0 for the spiky kernel. There dW/dr is -3 W/R, the limit
+     * from the right. */
     if (e->kernel == SPH_SPIKY && r == 0) slope = -3 * at.w / e->support;
     const double row[2] = {at.w, slope + 0.0}; /* no -0 */
     pbd_eval_print_row(row, 2);

@@ -1,4 +1,4 @@
-/* eval stress: the elastic laws on rows of F, or of stretches of a bar. */
+/* eval stress: evaluates an elastic law for rows of F, or of stretches of a bar. */
 #include <math.h>
 #include <string.h>
 

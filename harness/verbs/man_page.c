@@ -4,8 +4,8 @@
 
 #include "harness/machine/environment.h"
 
-/* One letter of a text. A dash is typed, not a hyphen; a backslash and what is not ASCII have names. Returns the bytes
- * read. */
+/* Writes one character of a text. A dash is escaped so that it is not printed as a hyphen; a backslash and characters
+ * outside ASCII are escaped by name. Returns the number of bytes read. */
 static size_t write_letter(const char *at, FILE *out) {
     const unsigned char *c = (const unsigned char *)at;
     if (*c == '-' || *c == '\\') {
@@ -23,13 +23,13 @@ static size_t write_letter(const char *at, FILE *out) {
     return 1 + more;
 }
 
-/* A dot or a quote that begins a line would be a macro. */
+/* Escapes a dot or a quote at the beginning of a line, which would begin a macro. */
 static void write_words(const char *text, size_t length, FILE *out) {
     if (length > 0 && (*text == '.' || *text == '\'')) fputs("\\&", out);
     for (size_t i = 0; i < length;) i += write_letter(text + i, out);
 }
 
-/* Lines as --help has them; indented ones are commands and stay as they are, the others are filled. */
+/* Writes the lines of --help. Indented ones are commands and stay as they are; the others are filled. */
 static void write_text(const char *text, FILE *out) {
     bool kept = false;
     for (const char *line = text; *line;) {

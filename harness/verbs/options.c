@@ -1,5 +1,5 @@
-/* Options of a verb, from its table. getopt_long does the splitting; names near a wrong one, ranges and help come from
- * here. */
+/* Options of a verb, from its table. getopt_long splits the command line; this file suggests names, checks ranges and
+ * prints help. */
 #include "harness/verbs/options.h"
 
 #include <getopt.h>
@@ -12,7 +12,7 @@
 #include "harness/files/nearest.h"
 #include "harness/files/numbers.h"
 
-enum { MOST_OPTIONS = 64, FIRST_LONG = 256 }; /* a long option without a letter is known by FIRST_LONG + its row */
+enum { MOST_OPTIONS = 64, FIRST_LONG = 256 }; /* code of a long option without a letter: FIRST_LONG + its row */
 
 /* ---- One value --------------------------------------------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@ static pbd_status take_integer(const pbd_option *o, const char *text, long long 
     return pbd_ok();
 }
 
-/* «2%» counts as 0.02 where percent are meant; NaN is in no range. */
+/* For an option in percent «2%» is read as 0.02. NaN is in no range. */
 static pbd_status take_real(const pbd_option *o, const char *text, double *out) {
     const bool percent = o->kind == PBD_OPTION_PERCENT;
     char *end;
@@ -85,7 +85,8 @@ static pbd_status take_value(const pbd_option *o, const char *text, void *option
 
 /* ---- The command line -------------------------------------------------------------------------------------------- */
 
-/* The table as getopt_long wants it: `letters` begins with ':' so that it prints nothing itself. Returns the rows. */
+/* Converts the table for getopt_long. `letters` begins with ':' so that getopt_long prints nothing itself. Returns the
+ * number of rows. */
 static size_t for_getopt(const pbd_option *table, struct option *longs, char *letters) {
     size_t count = 0;
     *letters++ = ':';
@@ -125,7 +126,7 @@ static pbd_status unknown_option(const char *verb, const pbd_option *table, cons
     return pbd_error(PBD_BAD_INPUT, "%s has no option '%s': see `pbdbench %s --help`", verb, bare, verb);
 }
 
-/* A letter that is none of the table's; what is no ASCII is half of something longer and is spelt as a number. */
+/* A letter that is not in the table. A byte outside ASCII is part of a longer character, and is printed as a number. */
 static pbd_status unknown_letter(const char *verb, const pbd_option *table, int letter) {
     char word[8];
     if (letter > ' ' && letter < 127)
@@ -135,8 +136,8 @@ static pbd_status unknown_letter(const char *verb, const pbd_option *table, int 
     return unknown_option(verb, table, word);
 }
 
-/* What getopt_long stumbled over. `known` is its optopt: a row's number, a letter, or 0 for a long option that it does
- * not know; only then does `word`, the last one it has finished, hold the culprit: letters are found amid a word. */
+/* The error at which getopt_long stopped. `known` is its optopt: the code of a row, a letter, or 0 for an unknown long
+ * option. Only in the last case is `word`, the last that it finished, the wrong one: a letter may be within a word. */
 static pbd_status stumbled(const char *verb, const pbd_option *table, int why, const char *word, int known) {
     if (known == 0) return unknown_option(verb, table, word);
     const pbd_option *row = row_of(table, known);

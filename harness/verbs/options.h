@@ -19,7 +19,7 @@
 /* What a value (or a word without option) is completed from. */
 typedef enum pbd_words {
     PBD_WORDS_NONE,
-    PBD_WORDS_FILES, /* and the words of `choices`, where there are any */
+    PBD_WORDS_FILES, /* and the words of `choices`, if any */
     PBD_WORDS_FOLDERS,
     PBD_WORDS_METHODS,
     PBD_WORDS_CASES,
@@ -39,7 +39,7 @@ typedef enum pbd_option_kind {
     PBD_OPTION_INTEGER, /* long long, checked against [min, max] */
     PBD_OPTION_REAL,    /* double, checked against [min, max]; never NaN */
     PBD_OPTION_PERCENT, /* double, a fraction: "2%" and "0.02" are both 0.02; checked against [min, max] */
-    PBD_OPTION_MANY     /* pbd_texts: one more with each use */
+    PBD_OPTION_MANY     /* pbd_texts: each use adds one */
 } pbd_option_kind;
 
 typedef struct pbd_option {
@@ -51,11 +51,11 @@ typedef struct pbd_option {
     pbd_option_kind kind;
     size_t member; /* offsetof */
     double min, max;
-    const char *choices; /* PBD_WORDS_CHOICES: "x|y|xy"; other values are refused with the nearest. PBD_WORDS_FILES, of
-                            PBD_OPTION_MANY: words that are offered beside files, checked by the verb */
+    const char *choices; /* PBD_WORDS_CHOICES: "x|y|xy"; other values are refused, naming the nearest. PBD_WORDS_FILES,
+                            of PBD_OPTION_MANY: words that are offered beside files, checked by the verb */
 } pbd_option;
 
-/* Rows by kind. STRUCT is the verb's struct, MEMBER what is set. */
+/* Rows by kind. STRUCT is the verb's struct, MEMBER the member that is set. */
 #define PBD_OPT_FLAG(STRUCT, MEMBER, NAME, LETTER, DOC) \
     { .name = NAME, .letter = LETTER, .doc = DOC, .kind = PBD_OPTION_FLAG, .member = offsetof(STRUCT, MEMBER) }
 #define PBD_OPT_VALUE(STRUCT, MEMBER, NAME, LETTER, VALUE, WORDS, KIND, DOC)                      \
@@ -84,16 +84,16 @@ typedef struct pbd_option {
 #define PBD_OPT_PERCENT(STRUCT, MEMBER, NAME, LETTER, MIN, MAX, DOC) \
     PBD_OPT_NUMBER(STRUCT, MEMBER, NAME, LETTER, "PERCENT", PBD_OPTION_PERCENT, MIN, MAX, DOC)
 
-/* Parses argv[1..] into *options (a verb's struct, zeroed or holding defaults). Words that are no options go into
- * *words in their order (free with pbd_texts_free). Every verb understands --help and -h: *help is set, and the rest is
+/* Parses argv[1..] into *options (a verb's struct, zeroed or holding defaults). Arguments that are not options go into
+ * *words in order (free with pbd_texts_free). Every verb understands --help and -h: *help is set, and the rest is
  * not checked. PBD_BAD_INPUT names the option, the value and its range, or the nearest known option. */
 pbd_status pbd_options_parse(const char *verb, const pbd_option *table, int argc, char **argv, void *options,
                              pbd_texts *words, bool *help);
 
-/* Frees the lists that options of PBD_OPTION_MANY made. */
+/* Frees the lists of options of kind PBD_OPTION_MANY. */
 void pbd_options_free(const pbd_option *table, void *options);
 
-/* Prints the rows as --help does, names and docs in two columns. */
+/* Prints the rows for --help, names and docs in two columns. */
 void pbd_options_print(const pbd_option *table);
 
 #endif

@@ -17,7 +17,7 @@ static bool is_plain(const char *path) {
     return stat(path, &about) != 0 || S_ISREG(about.st_mode);
 }
 
-/* A file that may not be written to is not replaced either, though its folder would allow it. */
+/* A write-protected file is not replaced, although the permissions of its folder would allow it. */
 static pbd_status open_fresh(pbd_page_file *page) {
     struct stat about;
     if (stat(page->path, &about) == 0 && access(page->path, W_OK) != 0) return pbd_page_cannot(page, strerror(errno));

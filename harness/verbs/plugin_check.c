@@ -15,10 +15,10 @@
 #include "harness/run/run.h"
 
 enum { STEPS = 5 };
-static const char CELLS[] = "2";       /* of a case that has `cells`: small, and not one alone */
-static const char PARTICLES[] = "300"; /* of a case that has `particles` instead */
+static const char CELLS[] = "2";       /* for a case with `cells`: small, but more than one */
+static const char PARTICLES[] = "300"; /* for a case with `particles` instead */
 
-/* A method on a case; in the child, watched. */
+/* A method on a case. In the child process the method is wrapped by pbd_watch. */
 typedef struct subject {
     const pbd_method_entry *entry;
     const pbd_case *c;
@@ -39,7 +39,7 @@ typedef struct solver {
     size_t numbers; /* 3 x particles */
 } solver;
 
-/* What is changed of a scene before the method sees it. */
+/* Changes a scene before the method sees it. */
 typedef void (*scene_change)(pbd_scene *scene);
 
 static void close_solver(solver *s) {
@@ -65,7 +65,7 @@ static size_t settings_of(const pbd_case *c, pbd_setting setting[1]) {
     return by_cells || has_param(c->params, "particles") ? 1 : 0;
 }
 
-/* Close it also after an error. */
+/* Call close_solver also after an error. */
 static pbd_status prepare(const subject *of, pbd_precision precision, scene_change change, solver *s) {
     pbd_setting setting[1];
     *s = (solver){.method = of->entry->by_precision[precision], .c = of->c, .precision = precision};
@@ -94,7 +94,7 @@ static pbd_status open_solver(const subject *of, pbd_precision precision, int ba
     return create(s, backend, threads);
 }
 
-/* The method's own time step: the one it reports to have chosen, else its parameter; 0: it names none. */
+/* The method's time step, s: the metric dt if it reports one, else its parameter dt; 0 if it has neither. */
 static double time_step(const solver *s) {
     for (size_t i = 0; i < s->reported.metrics; i++)
         if (strcmp(s->reported.metric[i].name, "dt") == 0) return s->reported.metric[i].value;
@@ -104,7 +104,7 @@ static double time_step(const solver *s) {
 
 static bool steps(const solver *s) { return s->method->step && time_step(s) > 0; }
 
-/* A few steps, or the solve of a method that has no steps. */
+/* Takes a few steps, or solves if the method has no steps. */
 static pbd_status advance(const solver *s) {
     if (!steps(s) && !s->method->solve)
         return pbd_error(PBD_NOT_SUPPORTED, "gives no time step: neither a metric nor a parameter dt above 0");
@@ -113,7 +113,7 @@ static pbd_status advance(const solver *s) {
     return pbd_ok();
 }
 
-/* Positions, all finite, in memory of the arena. */
+/* Reads the positions into memory of the arena. PBD_DIVERGED if one is not finite. */
 static pbd_status read_positions(const solver *s, pbd_arena *a, double **out) {
     *out = pbd_new(a, double, s->numbers);
     PBD_TRY(pbd_arena_check(a));
@@ -126,7 +126,7 @@ static pbd_status read_positions(const solver *s, pbd_arena *a, double **out) {
     return pbd_ok();
 }
 
-/* From the start a few steps on: what most checks compare. */
+/* Reads the positions a few steps after the start, which most checks compare. */
 static pbd_status walk(const subject *of, pbd_precision precision, int backend, int threads, scene_change change,
                        pbd_arena *a, double **x, double *extent) {
     solver s PBD_CLEANUP(close_solver) = {0};
@@ -146,7 +146,7 @@ static double largest_difference(const double *a, const double *b, size_t n) {
 
 static double epsilon_of(pbd_precision precision) { return precision == PBD_PRECISION_F32 ? FLT_EPSILON : DBL_EPSILON; }
 
-/* Which precisions the method has, the better last. */
+/* Lists the precisions of the method, the higher one last. Returns their number. */
 static int precisions_of(const subject *of, pbd_precision out[2]) {
     int count = 0;
     const unsigned mask = of->entry->by_precision[PBD_PRECISION_F64]->precisions;
@@ -264,7 +264,7 @@ static pbd_status check_scene(const subject *of) {
     FOUND("the scene is unchanged");
 }
 
-/* A case may load nothing (hex_fit): then nothing need move. */
+/* Whether anything makes the scene move. A case may have no load (hex_fit); then nothing needs to move. */
 static bool is_loaded(const pbd_scene *s) {
     for (size_t i = 0; i < 3 * s->particles.count; i++)
         if (s->loads.forces[i] != 0 || (s->particles.velocities && s->particles.velocities[i] != 0) ||
@@ -291,7 +291,7 @@ static pbd_status check_moves(const subject *of) {
     FOUND("moves up to %.3g m, all positions finite", moved);
 }
 
-/* Saves, advances, loads and advances again: the same result both times. */
+/* Saves, advances, loads and advances again: both results must be equal. */
 static pbd_status repeat_once(const subject *of, pbd_precision precision) {
     pbd_arena arena PBD_ARENA;
     solver s PBD_CLEANUP(close_solver) = {0};
@@ -357,7 +357,7 @@ static pbd_status check_threads(const subject *of) {
     FOUND("1 and 3 threads: bitwise equal");
 }
 
-/* Two walks that should agree; *off, *moved in m. */
+/* Compares two walks that should agree. *off is their largest difference, *moved the largest motion, m. */
 static pbd_status compare_walks(const subject *of, pbd_precision pa, int ba, pbd_precision pb, int bb, double *off,
                                 double *moved, double *extent) {
     pbd_arena arena PBD_ARENA;
@@ -422,7 +422,7 @@ static pbd_status check_rest(const subject *of) {
     FOUND("without load a body at rest stays at rest, to %.2g m", off);
 }
 
-/* By 0.7 rad about (1, 2, 3), Rodrigues. */
+/* Rotation by 0.7 rad about (1, 2, 3), by Rodrigues' formula. */
 static void rotation(double R[9]) {
     const double c = cos(0.7), s = sin(0.7), n = sqrt(14), k[3] = {1 / n, 2 / n, 3 / n};
     for (int i = 0; i < 3; i++)
@@ -462,7 +462,7 @@ static void shift(pbd_scene *s) {
     shift_rows(s->particles.start, s->particles.count, s->extent);
 }
 
-/* The result for a moved scene against the moved result; *rounding: the error of moving it. */
+/* Compares the result of the changed scene with the changed result. *rounding: the rounding error of the change, m. */
 static pbd_status moved_alike(const subject *of, scene_change change, double *off, double *motion, double *rounding) {
     pbd_arena a PBD_ARENA;
     solver s PBD_CLEANUP(close_solver) = {0};
@@ -486,7 +486,7 @@ static pbd_status check_translation(const subject *of) {
     FOUND("translated in space: the same, to %.2g m", off);
 }
 
-/* Rounding, the order of constraints (a few thousandths), and what really depends on the axes. */
+/* Distinguishes rounding, the order of constraints (a few thousandths), and a true dependence on the axes. */
 static pbd_status check_rotation(const subject *of) {
     double off = 0, motion = 0, rounding = 0;
     PBD_TRY(moved_alike(of, turn, &off, &motion, &rounding));
@@ -508,7 +508,7 @@ static pbd_status check_run(const subject *of) {
     pbd_values_free(&item.cell.case_values);
     pbd_values_free(&item.cell.method_values);
     PBD_TRY(status);
-    /* A method that does not implement the scene's law may well gain energy by it: the contract is kept. */
+    /* A method without the scene's law may gain energy for that reason, which does not violate the contract. */
     if (strcmp(result.state, "unphysical") == 0) FOUND("unphysical: %.300s", result.says);
     if (strcmp(result.state, "ok") != 0) WRONG("%s: %.300s", result.state, result.says);
     FOUND("a whole run, with %zu metrics", result.metrics);
@@ -575,10 +575,10 @@ static pbd_status climb_all(const pbd_method_entry *entry, const pbd_case *c, pb
     return pbd_ok();
 }
 
-/* Cases larger than this would take longer than they tell. */
+/* Larger cases are not checked: they would take longer than they are worth. */
 enum { MOST_PARTICLES = 4000 };
 
-/* Whether the case, with its defaults, has nothing that the method does not take, and is small. */
+/* Whether the case, with its defaults, is small and has no feature that the method does not support. */
 static bool takes_scene_of(const pbd_method_entry *entry, const pbd_case *c) {
     const subject of = {entry, c};
     solver s PBD_CLEANUP(close_solver) = {0};

@@ -23,13 +23,13 @@ void pbd_print_named(const char *name, size_t columns, const char *format, ...) 
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
-/* The error of a run: that of the frozen problem that it is of, else the first that the case measures, else that the
- * method reports. */
+/* The error that is shown of a run: that of the frozen problem to which it belongs, else the first that the case
+ * measures, else the first that the method reports. */
 typedef struct shown_error {
     char name[120]; /* "": the run has none */
     const char *unit;
     double value;
-    const pbd_problem *problem; /* NULL: its parameters are of none */
+    const pbd_problem *problem; /* NULL: its parameters match no problem */
 } shown_error;
 
 static double number_of(const pbd_metric_item *m) { return m->is_count ? (double)m->count : m->value; }
@@ -40,7 +40,8 @@ static const pbd_metric_item *metric_named(const pbd_result *r, const char *name
     return NULL;
 }
 
-/* A run reports what its kernels did after the errors of the method and before those of the case. */
+/* A run reports counts of kernels, such as kernel_launches, after the errors of the method and before those of the
+ * case. */
 static const pbd_metric_item *first_error(const pbd_result *r) {
     const pbd_metric_item *of_method = NULL;
     bool of_case = false;
@@ -135,7 +136,7 @@ static void print_warnings(const pbd_run_printer *p, const pbd_result *r) {
     }
 }
 
-/* Every metric and phase: names of 30 letters at most and numbers of 14 fit 60 columns. */
+/* Prints every metric and phase. Names of up to 30 characters and numbers of up to 14 fit into 60 columns. */
 static void print_all(const pbd_run_printer *p, const pbd_result *r) {
     for (size_t i = 0; i < r->metrics; i++) {
         const pbd_metric_item *m = &r->metric[i];
@@ -173,7 +174,7 @@ static size_t widest(const pbd_plan *plan) {
     return most;
 }
 
-/* Where the columns of what varies end; 0: it has a line of its own. */
+/* The width of the column of varied settings; 0: they have a line of their own. */
 static size_t column_of(const pbd_run_printer *p) {
     const size_t wide = widest(p->plan) + 2;
     return p->columns > 0 && wide + NUMBERS > p->columns ? 0 : wide;
@@ -196,7 +197,8 @@ static void print_row(pbd_run_printer *p, const pbd_result *r, const pbd_plan_it
     if (!p->begun) print_heading(p, r, &e);
     p->begun = true;
     if (!is_well(r))
-        snprintf(error, sizeof error, "%s", strlen(r->state) > 11 ? "failed" : r->state); /* the line below says all */
+        snprintf(error, sizeof error, "%s",
+                 strlen(r->state) > 11 ? "failed" : r->state); /* the line below has the full state */
     else if (*e.name)
         snprintf(error, sizeof error, "%.4g", e.value);
     if (!isnan(solve)) snprintf(time, sizeof time, "%.3g s", solve);

@@ -1,5 +1,5 @@
-/* bench: methods x cases x parameters x backends x precisions x threads under Google Benchmark, each beside the
- * machine's limits, each stored. */
+/* bench: times methods x cases x parameters x backends x precisions x threads with Google Benchmark, compares each with
+ * the machine's limits, and stores it. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -26,30 +26,29 @@ typedef struct bench_options {
     const char *cases_text, *methods_text, *backends_text, *precisions_text, *threads_text;
     pbd_texts sets, axes_texts, plugins, engines;
     bool json, no_store, quiet;
-    const char *kernel;            /* one kernel alone, or "list"; NULL: cells */
-    long long repetitions, warmup; /* of that; below 0: not given */
+    const char *kernel;            /* one kernel, or "list"; NULL: whole cells */
+    long long repetitions, warmup; /* of --kernel; below 0: not given */
     double bound;
     words cases, methods, backends, precisions, threads;
     pbd_setting setting[MOST_WORDS];
     size_t settings;
     pbd_axis axis[MOST_WORDS];
     size_t axes;
-    char *google[MOST_WORDS]; /* its flags, after the program's name; not owned */
+    char *google[MOST_WORDS]; /* flags of Google Benchmark, after the program's name; not owned */
     int googles;
-    int argc; /* as typed: for the store */
+    int argc; /* the command line as typed, for the store */
     char **argv;
     const pbd_texts *filters; /* the positional words */
-    const char *filter;       /* of them; NULL: none */
+    const char *filter;       /* a regular expression made of them; NULL: none */
     pbd_arena memory;
 } bench_options;
 
-/* The benchmarks. */
 typedef struct bench_plan {
     pbd_plan plan;
-    char **name; /* by item of the plan */
+    char **name; /* one per item of the plan */
     size_t names;
-    pbd_status refused; /* the first combination that is refused; bad input before what is not supported */
-    char *left_out;     /* a line for each of them */
+    pbd_status refused; /* of the first refused combination; PBD_BAD_INPUT takes precedence over PBD_NOT_SUPPORTED */
+    char *left_out;     /* a line for each refused combination */
 } bench_plan;
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
@@ -83,14 +82,14 @@ static pbd_status add_axis(bench_options *o, const char *text) {
     return pbd_ok();
 }
 
-/* «(a)|(b)» of the words: any of them. */
+/* Appends a word to the filter: «(a)|(b)» matches any of the words. */
 static pbd_status add_filter(bench_options *o, const char *word) {
     const char *before = o->filter ? o->filter : "";
     o->filter = pbd_new_format(&o->memory, "%s%s(%s)", before, *before ? "|" : "", word);
     return pbd_arena_check(&o->memory);
 }
 
-/* Takes Google Benchmark's flags out of argv, which keeps the rest; returns how many are left. */
+/* Moves Google Benchmark's flags from argv to o->google. *argc is the number of arguments that are left in argv. */
 static pbd_status take_google(int *argc, char **argv, bench_options *o) {
     static char name[] = "pbdbench";
     int left = 0;
@@ -176,7 +175,7 @@ static bool has_google(const bench_options *o, const char *flag) {
 
 /* ---- What runs --------------------------------------------------------------------------------------------------- */
 
-/* Defaults: the available backends but emu, both precisions, one thread and all. */
+/* Defaults: cpu, and cuda if it is available; both precisions; one thread and all. */
 static pbd_status fill_in(bench_options *o) {
     char threads[32];
     snprintf(threads, sizeof threads, omp_get_num_procs() > 1 ? "1,%d" : "%d", omp_get_num_procs());
@@ -187,7 +186,7 @@ static pbd_status fill_in(bench_options *o) {
     return pbd_ok();
 }
 
-/* One cell: what was not named is one thread of the CPU in f32. */
+/* Defaults of --kernel, which takes one cell: cpu, f32, one thread. */
 static pbd_status fill_in_kernel(bench_options *o) {
     if (o->cases.count != 1 || o->methods.count != 1 || o->filter || o->googles > 1)
         return pbd_error(PBD_BAD_INPUT,
@@ -242,8 +241,8 @@ static char *name_of(const pbd_request *request, const pbd_cell *cell) {
     for (size_t i = 0; i < request->axes; i++)
         fprintf(out, "/%s:%s", request->axis[i].key, value_of(cell, request->axis[i].key));
     for (size_t i = 0; i < request->settings; i++) {
-        bool again =
-            false; /* a key given twice stands where it came first, with the value that counts; axes before all */
+        /* A repeated key appears once, at its first place, with its effective value; keys of axes come before all. */
+        bool again = false;
         for (size_t k = 0; k < i; k++) again |= strcmp(request->setting[k].key, request->setting[i].key) == 0;
         for (size_t k = 0; k < request->axes; k++) again |= strcmp(request->axis[k].key, request->setting[i].key) == 0;
         if (!again) fprintf(out, "/%s:%s", request->setting[i].key, value_of(cell, request->setting[i].key));
@@ -267,7 +266,7 @@ static pbd_status leave_out(bench_plan *b, const pbd_request *request, const pbd
     return pbd_ok();
 }
 
-/* Adds the request's benchmarks, or notes why it cannot be. Only want of memory is an error here. */
+/* Adds the request's benchmarks, or notes why they cannot run. Only lack of memory is returned as an error. */
 static pbd_status add_request(bench_plan *b, const pbd_request *request) {
     const size_t before = b->plan.count;
     const pbd_status status = pbd_plan_add(&b->plan, request, 0);
@@ -297,7 +296,7 @@ static pbd_status add_pair(const bench_options *o, bench_plan *b, pbd_request *r
                 request->threads = is_cpu ? atoi(o->threads.word[t]) : 1;
                 const size_t before = b->plan.count;
                 PBD_TRY(add_request(b, request));
-                if (b->plan.count == before) break; /* the number of threads changes nothing about that */
+                if (b->plan.count == before) break; /* refused for any number of threads */
             }
     return pbd_ok();
 }
@@ -307,7 +306,7 @@ static pbd_status add_named(const bench_options *o, bench_plan *b) {
     const size_t methods = o->methods.count ? o->methods.count : pbd_method_count();
     for (size_t m = 0; m < methods; m++)
         for (size_t c = 0; c < cases; c++) {
-            /* A case that needs a file is run when it is named. */
+            /* A case that needs a file is run only when it is named. */
             if (!o->cases.count && pbd_param_asked(pbd_case_at(c)->params)) continue;
             pbd_request request = {.setting = o->setting, .settings = o->settings, .axis = o->axis, .axes = o->axes};
             request.method_name =
@@ -318,7 +317,7 @@ static pbd_status add_named(const bench_options *o, bench_plan *b) {
     return pbd_ok();
 }
 
-/* The settings and axes of one line of bench.def, then those of the command line, which win. */
+/* Adds one line of bench.def. Settings and axes of the command line take precedence over its own. */
 static pbd_status add_default(const bench_options *o, bench_plan *b, const char *method, const char *case_name,
                               const char *settings, const char *axes) {
     bench_options all = {0};
@@ -389,7 +388,7 @@ typedef struct bench_run {
     pbd_bench_shared shared;
 } bench_run;
 
-/* Limits come from the store, so they are looked up in the one that results go to; without one there are none. */
+/* Opens the store for the results, and reads the machine's limits from it; without a store there are no limits. */
 static pbd_status open_store(const bench_options *o, bench_run *r) {
     pbd_machine machine;
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
@@ -438,8 +437,8 @@ static pbd_status check_out_file(const bench_options *o) {
     return pbd_ok();
 }
 
-/* Seconds, with or without an «s». Google Benchmark wants none before 1.8 and one since then, and ends the process at
- * what it cannot read. */
+/* Accepts seconds with or without the suffix «s». Google Benchmark expects no suffix before 1.8 and requires it
+ * since, and ends the process on a value that it cannot parse. */
 static pbd_status spell_min_time(bench_options *o) {
     static const char flag[] = "--benchmark_min_time=";
     for (int i = 1; i < o->googles; i++) {
@@ -456,7 +455,7 @@ static pbd_status spell_min_time(bench_options *o) {
 
 static pbd_status take_flags(bench_options *o) {
     static char json[] = "--benchmark_format=json";
-    char *flags[MOST_WORDS]; /* it takes away those that it knows */
+    char *flags[MOST_WORDS]; /* a copy: pbd_bench_flags removes those that it knows */
     PBD_TRY(spell_min_time(o));
     if (o->json) o->google[o->googles++] = json;
     memcpy(flags, o->google, sizeof flags);
@@ -516,7 +515,7 @@ static int bench(bench_options *o) {
     return status.code != PBD_OK ? pbd_complain(status) : failed ? PBD_EXIT_RUN_FAILED : PBD_EXIT_OK;
 }
 
-/* With plug-ins all of it runs in a child: a crash there loses nothing that was reported before. */
+/* With plug-ins the whole bench runs in a child process: a crash there loses nothing that was reported before. */
 static void bench_here(void *context, pbd_place *place, FILE *answer) {
     (void)place;
     fprintf(answer, "%d", bench(context));

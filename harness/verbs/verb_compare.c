@@ -77,7 +77,7 @@ typedef struct arm_text {
     char *variant; /* "method:key=value,key=value", cut into words in place */
     const char *name;
     char program[PATH_MAX];
-    const char **word; /* after `run`; points into the variant and the options */
+    const char **word; /* arguments of `run`, ending with NULL; they point into the variant and the options */
 } arm_text;
 
 typedef struct comparing {
@@ -134,9 +134,10 @@ static pbd_status split_variant(comparing *c, const char *text, arm_text *arm) {
     return pbd_ok();
 }
 
-/* ---- Settings for both arms of which one is not read ---- */
+/* ---- Settings for both arms that only one of them reads ---- */
 
-/* The arm's cell with all its settings; an empty plan where this program cannot tell, as of another build's method. */
+/* Plans the arm's cell with all its settings. The plan stays empty if this program cannot plan it, such as a method of
+ * another build. */
 static void plan_arm(const arm_text *arm, pbd_plan *plan) {
     pbd_arena a PBD_ARENA;
     pbd_setting *setting = NULL;
@@ -156,11 +157,11 @@ static void plan_arm(const arm_text *arm, pbd_plan *plan) {
 
 static void remove_setting(arm_text *arm, const char *word) {
     size_t i = 0;
-    while (arm->word[i + 1] != word) i++; /* the words themselves: `-s` stands before */
+    while (arm->word[i + 1] != word) i++; /* compares pointers, and stops at the `-s` before it */
     while ((arm->word[i] = arm->word[i + 2]) != NULL) i++;
 }
 
-/* A setting for both that one arm does not read goes to the other alone. One that neither reads, `run` refuses. */
+/* Removes a common setting from the arm that does not read it. If neither reads it, it stays and `run` refuses it. */
 static void share_settings(comparing *c) {
     pbd_plan a PBD_CLEANUP(pbd_plan_free) = {0}, b PBD_CLEANUP(pbd_plan_free) = {0};
     const pbd_plan *const plan[] = {&a, &b};
@@ -316,14 +317,14 @@ static pbd_status make_request(comparing *c, const char *db, const pbd_call *cal
 static const char *clock_name(pbd_clock clock) { return clock == PBD_CLOCK_CPU ? "cpu" : "wall"; }
 static const char *unit_text(const char *unit) { return strcmp(unit, "1") == 0 ? "" : unit; }
 
-/* Errors, metrics with a tolerance, and counts that are no costs: what is looked at before any time. */
+/* Whether a metric is compared before any time: errors, metrics with a tolerance, and counts that are not costs. */
 static bool is_shown(const comparing *c, const pbd_metric_item *m) {
     for (size_t i = 0; i < c->tolerances; i++)
         if (strcmp(c->tolerance[i].metric, m->name) == 0) return true;
     return pbd_is_error(m->kind) || m->kind == PBD_COUNT;
 }
 
-/* Columns that leave room for a unit within 60. */
+/* The columns leave room for a unit within 60 characters. */
 static void print_value(const pbd_metric_item *m) {
     if (!m)
         printf(" %11s", "-");
@@ -350,7 +351,7 @@ static void print_errors(const comparing *c) {
         if (is_shown(c, &b->metric[i]) && !pbd_arm_metric(a, b->metric[i].name)) print_metric(NULL, &b->metric[i]);
 }
 
-/* Of A: the first that is an error; NULL: it measures none. */
+/* The first error metric of A, or NULL. */
 static const pbd_metric_item *first_error(const comparing *c) {
     for (size_t i = 0; i < c->out.a.metrics; i++)
         if (pbd_is_error(c->out.a.metric[i].kind)) return &c->out.a.metric[i];
@@ -371,10 +372,10 @@ static double median(const double *x, size_t n) {
     return pbd_median(sorted, n);
 }
 
-/* A log-ratio as percent of A's time that B takes more. */
+/* Converts a log-ratio to the extra time of B in percent of A's time. */
 static double percent(double log_ratio) { return 100 * expm1(log_ratio); }
 
-/* As many digits as anyone reads in percent; the text is the buffer. */
+/* A percentage rounded to the digits that a reader needs. The struct is the buffer. */
 typedef struct spelt {
     char text[32];
 } spelt;
@@ -390,7 +391,7 @@ static void print_verdict(const comparing *c, size_t columns) {
     const pbd_judgement *j = &p->of_b.judgement;
     const double by = percent(j->log_ratio.estimate), low = percent(j->log_ratio.low),
                  high = percent(j->log_ratio.high);
-    const bool faster = p->verdict == PBD_FASTER; /* then the numbers turn */
+    const bool faster = p->verdict == PBD_FASTER; /* then signs are reversed and bounds exchanged */
     char what[120];
     switch (p->verdict) {
         case PBD_FASTER:
@@ -448,7 +449,7 @@ static void print_statistics(const comparing *c, size_t columns) {
     print_instructions(p, columns);
 }
 
-/* Times of builds with other compilers or flags compare those, too. */
+/* Notes different compilers or flags, since times of such builds compare those too. */
 static void print_builds(const comparing *c, size_t columns) {
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
@@ -497,7 +498,7 @@ static json_t *arm_json(const pbd_arm *arm, const pbd_arm_run *run) {
                      run->cell_id, "state", run->state, "says", run->says, "metrics", metrics);
 }
 
-/* Without a claim there are run ids, and no times. */
+/* If no time is claimed, the pairs have run ids and no times. */
 static json_t *pairs_json(const pbd_pairing *p) {
     const bool claimed = p->differs.code == PBD_OK;
     json_t *pairs = json_array();

@@ -1,8 +1,8 @@
 /* completion: scripts for bash, zsh and fish, made from the tables of options.
  *
- * The script is short: it hands the words of the command line back to the program (`completion --line`), which knows
- * its verbs, options, methods, cases and figures, and prints what may stand at the last word. Nothing is listed twice,
- * and a script that was installed once knows what a later build adds. */
+ * The script passes the words of the command line back to the program (`completion --line`), which knows its verbs,
+ * options, methods, cases and figures, and prints the candidates for the last word. So the script contains no lists,
+ * and an installed one also completes what a later build adds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,13 +21,13 @@ static const pbd_option table[] = {PBD_OPT_FLAG(completion_options, line, "line"
 
 /* ---- Words of a kind --------------------------------------------------------------------------------------------- */
 
-/* The word being written. Its first `fixed` letters stand already: `--format=`, `pbd_distance,` of a list. */
+/* The word to complete. Its first `fixed` bytes are kept: `--format=`, or `pbd_distance,` of a list. */
 typedef struct begun {
     const char *text;
     int fixed;
 } begun;
 
-/* Prints a word that completes the one on the line, with the part before it. */
+/* Prints a candidate, after the fixed part, if it completes the word on the line. */
 static void offer(const char *word, begun begin) {
     const char *open = begin.text + begin.fixed;
     if (strncmp(word, open, strlen(open)) == 0) printf("%.*s%s\n", begin.fixed, begin.text, word);
@@ -43,7 +43,7 @@ static void offer_choices(const char *choices, begun begin) {
     }
 }
 
-/* Parameters of the i-th of all cases and then methods. */
+/* The parameters of the i-th of all cases followed by all methods. */
 static const pbd_param *params_at(size_t i) {
     if (i < pbd_case_count()) return pbd_case_at(i)->params;
     return pbd_method_at(i - pbd_case_count())->by_precision[PBD_PRECISION_F64]->params;
@@ -55,8 +55,8 @@ static bool has_choice(const pbd_param *p, const char *choice) {
     return false;
 }
 
-/* Whether a table before the i-th has this parameter, with this choice where one is given: many methods have `solver`,
- * and it is offered once. */
+/* Whether a table before the i-th has this parameter, and this choice unless it is NULL. Many methods have `solver`,
+ * which is offered only once. */
 static bool came_before(size_t i, const char *name, const char *choice) {
     for (size_t k = 0; k < i; k++)
         for (const pbd_param *p = params_at(k); p && p->name; p++)
@@ -89,7 +89,7 @@ static void offer_all_settings(begun begin) {
 
 static void offer_figures(begun begin) {
     pbd_figure_list list;
-    if (pbd_list_figures(&list).code != PBD_OK) return; /* a broken file must not talk into a command line */
+    if (pbd_list_figures(&list).code != PBD_OK) return; /* no error message on the command line */
     for (size_t i = 0; i < list.count; i++) {
         if (!list.item[i].available) continue;
         offer(list.item[i].id, begin);
@@ -105,7 +105,7 @@ static void offer_problems(begun begin) {
     for (unsigned i = 0; i < problems->problems_count; i++) offer(problems->problems[i].id, begin);
 }
 
-/* Files and folders are the shell's own affair: a separate line requests them. */
+/* The shell completes files and folders itself: a separate line requests them. */
 static void offer_words(pbd_words words, const char *choices, begun begin) {
     switch (words) {
         case PBD_WORDS_FILES:
@@ -156,7 +156,7 @@ static const pbd_verb *find_verb(const char *name) {
     return NULL;
 }
 
-/* The option whose value stands behind `word`: --case, -c. */
+/* The option whose value follows `word`, such as --case or -c; NULL: none. */
 static const pbd_option *option_before(const pbd_verb *verb, const char *word) {
     for (const pbd_option *o = verb->options; o->name; o++) {
         const bool is_long = strncmp(word, "--", 2) == 0 && strcmp(word + 2, o->name) == 0;
@@ -175,14 +175,14 @@ static void offer_options(const pbd_verb *verb, begun begin) {
     offer("--help", begin);
 }
 
-/* The value of an option, of which `fixed` letters are the option itself. Of a list, the last part is being written. */
+/* Completes the value of an option, or the last item of a list. The first `fixed` bytes are the option itself. */
 static void offer_values(const pbd_option *o, begun begin) {
     const char *comma = strcmp(o->value, "LIST") == 0 ? strrchr(begin.text + begin.fixed, ',') : NULL;
     if (comma) begin.fixed = (int)(comma + 1 - begin.text);
     offer_words(o->words, o->choices, begin);
 }
 
-/* «--name=VALUE» in one word: the option, or NULL. */
+/* The option in a word «--name=VALUE», or NULL. Sets *fixed to the length of «--name=». */
 static const pbd_option *option_in(const pbd_verb *verb, const char *word, int *fixed) {
     char name[80];
     const size_t length = strcspn(word, "=");
@@ -193,7 +193,7 @@ static const pbd_option *option_in(const pbd_verb *verb, const char *word, int *
     return found;
 }
 
-/* words[0] is the verb; the last one is being written. */
+/* words[0] is the verb; the last word is completed. */
 static void complete(const pbd_texts *words) {
     begun last = {words->count ? words->item[words->count - 1] : "", 0};
     if (words->count < 2) {

@@ -16,7 +16,7 @@ typedef struct db_options {
     long long digits;
     bool json, quiet;
     const char *action;
-    const char **from; /* the words behind the action */
+    const char **from; /* the arguments after the action */
     size_t froms;
 } db_options;
 
@@ -107,7 +107,7 @@ static json_t *lines_json(char *text) {
     return lines;
 }
 
-/* As lines they are printed while they are found: there may be one for each run. */
+/* Lines of problems are printed as they are found, since there may be one for each run. */
 static pbd_status check(pbd_store *store, const db_options *o, int *exit_code) {
     char *says PBD_CLEANUP(pbd_free_memory) = NULL;
     size_t bytes = 0, problems = 0;
@@ -130,7 +130,7 @@ static pbd_status check(pbd_store *store, const db_options *o, int *exit_code) {
 
 /* ---- export ------------------------------------------------------------------------------------------------------ */
 
-/* Opening the store itself to write the export to would empty it. */
+/* Whether both names are of one file. Opening the store as the output of its export would empty it. */
 static bool is_same_file(const char *a, const char *b) {
     struct stat one, two;
     return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
@@ -199,7 +199,7 @@ static void print_import(const db_options *o, const char *store, const pbd_impor
     }
 }
 
-/* All files are read before the store is opened: a bad one makes no store. */
+/* All files are read before the store is opened, so that a bad one creates no store. */
 static pbd_status read_and_put(const db_options *o, pbd_import **import) {
     pbd_store *store PBD_CLEANUP(pbd_store_release) = NULL;
     pbd_imported sum = {0};

@@ -60,7 +60,7 @@ static pbd_status act(void *options, pbd_call *call) {
     const size_t before = pbd_method_count();
     PBD_TRY(pbd_engines_load(&(pbd_texts){&call->words->item[1], 1}));
     if (pbd_method_count() > before)
-        entry = pbd_method_at(before); /* the file's; those of the variable come after it */
+        entry = pbd_method_at(before); /* of the file; methods of $PBDBENCH_ENGINES come after it */
     if (!entry) return pbd_error(PBD_FAILED, "'%.200s' brought no method", call->words->item[1]);
     PBD_TRY(check_both(o, entry->plugin, only, &r, &failed));
     if (failed) call->exit_code = PBD_EXIT_VALIDATION;

@@ -1,4 +1,4 @@
-/* `env`: this build, this machine and its limits, where kernels can run, what the program is linked with, and its
+/* `env`: this build, this machine and its limits, the backends, the libraries that the program is linked with, and its
  * licence.
  */
 #include <jansson.h>
@@ -29,7 +29,7 @@ static json_t *machine_json(const pbd_machine *m) {
                      (json_int_t)m->l3_kib, "memory_mib", (json_int_t)m->memory_mib, "gpu", m->gpu);
 }
 
-/* Only what is known now: it is no part of the fingerprint. */
+/* The current state, which is not part of the fingerprint. */
 static json_t *gpu_json(void) {
     pbd_gpu_sample now;
     char why[200];

@@ -25,7 +25,7 @@ static const evaluation evaluations[] = {
     {"stress", pbd_eval_stress}, {"flow", pbd_eval_flow}, {"kernel", pbd_eval_kernel}};
 enum { EVALUATIONS = sizeof evaluations / sizeof *evaluations };
 
-/* An option of another evaluation. */
+/* Refuses an option that belongs to another evaluation. */
 static pbd_status refuse_foreign(const char *name, const pbd_eval_options *o) {
     const struct {
         const char *option, *owner;

@@ -110,7 +110,7 @@ static void write_caption(const filmed_runs *runs, size_t run, FILE *out) {
     if (threads) fprintf(out, " %d threads", r->threads);
 }
 
-/* By settings; of runs that differ in none, by their ids. */
+/* Captions the runs with the settings in which they differ, or with the run id if they differ in none. */
 static pbd_status caption_runs(filmed_runs *runs) {
     for (size_t i = 0; i < runs->count && runs->count > 1; i++) {
         size_t bytes;

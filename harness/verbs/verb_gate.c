@@ -72,7 +72,7 @@ static pbd_status check_options(const gate_options *o, const pbd_texts *words) {
     return pbd_error(PBD_BAD_INPUT, "--max-pairs=%lld must be 8, 12, 20 or 40", o->most_pairs);
 }
 
-/* A path that can be run, else a revision; a path contains a slash. */
+/* --baseline is an executable if it contains a slash and can be run, else a revision. */
 static pbd_status find_baseline(const gate_options *o, char **program) {
     *program = NULL;
     if (!o->baseline) {

@@ -68,7 +68,7 @@ static json_t *params_json(const pbd_param *params) {
     return array;
 }
 
-/* Where a method does not run is said in its line; its README says why. */
+/* The line names backends on which the method does not run; its README gives the reason. */
 static void emit_method(listing *l, const pbd_method *m, json_t *extra) {
     char summary[400];
     const char *only = m->backends & PBD_CUDA ? "" : m->backends & PBD_EMU ? "  [cpu and emu only]" : "  [cpu only]";
@@ -145,7 +145,7 @@ static json_t *settings_json(const pbd_paper *paper) {
     return all;
 }
 
-/* {key: reason} of what a figure sets otherwise; NULL where its file cannot be read. */
+/* {key: reason} of settings that differ from those of the paper's other figures; NULL if the file cannot be read. */
 static json_t *differences_json(const pbd_figure_entry *f) {
     pbd_figure_file *file = NULL;
     if (!f->available || pbd_figure_load(f->id, &file).code != PBD_OK) return NULL;
@@ -253,7 +253,7 @@ static pbd_status list_pair(const pbd_case *c, const pbd_method_entry *method, p
     l->fit += state == PBD_PAIR_FITS;
     const pbd_pair_end end = state == PBD_PAIR_REFUSED ? (pbd_pair_end){NULL, NULL} : pbd_end_of_pair(c, method);
     if (!l->array) {
-        const bool other = end.why && *end.why; /* than ok */
+        const bool other = end.why && *end.why; /* in another state than ok */
         printf("%-17s %-15s %s%s%s", c->name, name, pbd_pair_state_name(state), *reason.text ? ": " : "", reason.text);
         printf("%s%s%s%s\n", other ? "; ends " : "", other ? end.state : "", other ? ": " : "", other ? end.why : "");
         return pbd_ok();

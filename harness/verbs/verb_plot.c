@@ -17,7 +17,7 @@ typedef struct plot_options {
     const char *subject, *db, *out, *x, *y, *by, *method, *logs;
     pbd_texts sets;
     pbd_settings only;                    /* -s: only runs with these values */
-    const char *case_name, *problem_name; /* this and the rest: of work-precision */
+    const char *case_name, *problem_name; /* this and the following are for work-precision */
     pbd_problems *problems;
     const pbd_problem *problem; /* of --problem; NULL: none */
     double within;
@@ -115,7 +115,7 @@ static pbd_status plot_figure(const plot_options *o, pbd_store *store) {
 
 /* ---- A chart ----------------------------------------------------------------------------------------------------- */
 
-/* The table of the stored runs of a case, of this method where one is named. */
+/* Makes the table of the stored runs of a case, only those of --method if it is given. */
 static pbd_status make_table(const plot_options *o, pbd_store *store) {
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     pbd_arena a PBD_ARENA;
@@ -167,7 +167,8 @@ static const pbd_param *declared(const plot_options *o, const char *name) {
     return NULL;
 }
 
-/* «displacement_error», «dt (s)»: with the unit that runs stored it under, or that the parameter declares. */
+/* Writes a label, such as «displacement_error» or «dt (s)». The unit is that of the stored metric, or else that of
+ * the declared parameter. */
 static void label_of(sqlite3 *sql, const plot_options *o, const char *name, char *out, size_t size) {
     char unit[64] = "";
     sqlite3_stmt *statement = NULL;
@@ -233,16 +234,16 @@ static bool has_column(sqlite3_stmt *all, const char *prefix, const char *name) 
     return false;
 }
 
-/* Whether a column of the table is something that was chosen for the runs, not measured. */
+/* Whether a column of the table was chosen for the runs, not measured. */
 static bool is_chosen(const plot_options *o, sqlite3_stmt *all, const char *name) {
     static const char *const beside_params[] = {"method", "precision", "backend", "threads"};
     for (size_t k = 0; k < sizeof beside_params / sizeof *beside_params; k++)
         if (strcmp(name, beside_params[k]) == 0) return true;
     if (strncmp(name, "param_", 6) == 0) return true;
-    return declared(o, name) && !has_column(all, "param_", name); /* else it is the metric of that name */
+    return declared(o, name) && !has_column(all, "param_", name); /* with a column param_NAME, NAME is a metric */
 }
 
-/* The number that a query gives, 0 after a failure. The query is freed. */
+/* Returns the number that a query selects, or 0 on failure. Frees the query. */
 static int count_of(sqlite3 *sql, char *query) {
     sqlite3_stmt *count PBD_CLEANUP(pbd_statement_release) = NULL;
     const bool found =
@@ -255,7 +256,7 @@ static int distinct_values(sqlite3 *sql, const char *name, const char *where) {
     return count_of(sql, sqlite3_mprintf("SELECT count(DISTINCT \"%w\") FROM chart%s", name, where));
 }
 
-/* Names what else the runs of one line differ in. Only a note, so errors are ignored. */
+/* Names the other settings in which the runs of one line differ. Only a note, so errors are ignored. */
 static void note_other_differences(const plot_options *o, sqlite3 *sql) {
     sqlite3_stmt *all = NULL;
     char *where = filter_text(o), names[300] = "";
@@ -270,7 +271,7 @@ static void note_other_differences(const plot_options *o, sqlite3 *sql) {
     if (*names) fprintf(stderr, "pbdbench: note: these runs also differ in %s; separate them with -s or --by\n", names);
 }
 
-/* A chart needs one run at least with a number for both; choices and runs that lack a metric draw nothing. */
+/* A chart needs at least one run with numbers for both x and y. Choices are text, and a run may lack a metric. */
 static pbd_status check_points(const plot_options *o, sqlite3 *sql) {
     char *where = filter_text(o);
     const int points = where ? count_of(sql, sqlite3_mprintf("SELECT count(*) FROM (SELECT \"%w\" AS x, \"%w\" AS y"
@@ -305,7 +306,7 @@ static pbd_status draw_chart(const plot_options *o, sqlite3 *sql, const char *ta
     return status;
 }
 
-/* The file that -o names, or `name` in the folder of plots, which is made. */
+/* The file that -o names, or `name` in the folder of plots, which is created. */
 static pbd_status target_path(const plot_options *o, const char *name, pbd_arena *a, const char **target) {
     const char *folder PBD_CLEANUP(pbd_free_memory) = pbd_plots_folder(NULL, false);
     if (!folder) return pbd_no_memory();
@@ -397,7 +398,7 @@ static pbd_status is_figure(const char *word, bool *figure) {
     return pbd_find_case(word, &c).code == PBD_OK ? pbd_ok() : unknown_subject(&list, word);
 }
 
-/* Names are checked here, where the store is not needed. */
+/* Checks the names, which needs no store. */
 static pbd_status check_work(plot_options *o) {
     const pbd_case *c;
     const pbd_method_entry *m;

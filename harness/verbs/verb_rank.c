@@ -105,7 +105,7 @@ static void long_time(double seconds, char out[32]) {
         snprintf(out, 32, "%.1f h", seconds / 3600);
 }
 
-/* Before minutes of work on standard error: how long, and what is shorter. */
+/* Announces more than a minute of work on standard error, with its longest duration and the options that shorten it. */
 static pbd_status announce(const rank_options *o, rank_session *s) {
     pbd_plan_tally tally;
     char most[32];
@@ -138,7 +138,7 @@ static pbd_status look_up(const rank_options *o, rank_session *s) {
     return pbd_ok();
 }
 
-/* ---- What is told ------------------------------------------------------------------------------------------------ */
+/* ---- Output ------------------------------------------------------------------------------------------------------ */
 
 static pbd_status tell_plan(const rank_options *o, rank_session *s) {
     pbd_plan_tally tally;

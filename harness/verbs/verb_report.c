@@ -43,7 +43,7 @@ static void print_outcome(const report *r, const char *path) {
            path);
 }
 
-/* Where films and viewers lie: the folder of the page. */
+/* The folder of the page, which may hold films and viewers; NULL for standard output. */
 static const char *folder_of(const report_options *o, pbd_arena *a) {
     if (o->publish) return o->publish;
     if (!o->out) return pbd_new_format(a, "%s/results", pbd_root());

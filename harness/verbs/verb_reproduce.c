@@ -1,4 +1,4 @@
-/* reproduce: makes the runs figures need, draws them and judges their claims.
+/* reproduce: makes the runs that figures need, draws the figures and judges their claims.
  *
  * All requested figures become one plan, checked as a whole before the first run, so that a mistake in the last figure
  * is found at once and figures that share runs make them once. */
@@ -111,13 +111,13 @@ static pbd_status add_job(session *s, const char *id) {
     grown[s->jobs] = (job){.first_group = first};
     PBD_TRY(pbd_figure_load(id, &grown[s->jobs].file));
     if (s->options.full && !pbd_figure_has_full(grown[s->jobs].file))
-        pbd_figure_file_free(grown[s->jobs].file); /* nothing of it has the paper's size */
+        pbd_figure_file_free(grown[s->jobs].file); /* none of its runs has the paper's size */
     else
         s->jobs++;
     return pbd_ok();
 }
 
-/* All figures there are (paper NULL), or those of a paper. *known is false when no figure names the paper. */
+/* Adds all available figures (paper NULL), or those of a paper. *known is false when no figure names the paper. */
 static pbd_status add_many(session *s, const pbd_figure_list *list, const char *paper, bool *known) {
     size_t before = s->jobs, available = 0;
     *known = paper == NULL;
@@ -173,7 +173,7 @@ static pbd_status choose(session *s, const pbd_texts *words) {
 
 /* ---- Dry run ----------------------------------------------------------------------------------------------------- */
 
-/* Of --dry-run: figures share runs, which are made once; drawing is not in it. */
+/* Prints the totals of --dry-run. Runs that figures share are counted once; drawing is not included. */
 static pbd_status print_together(const session *s, const double *each) {
     const int jobs = (int)s->options.jobs;
     pbd_plan_tally runs;
@@ -228,7 +228,7 @@ static pbd_status interrupted(void) {
     return pbd_error(PBD_INTERRUPTED, "interrupted; every completed run is stored, the same command makes the rest");
 }
 
-/* Judges first and draws after: a picture that cannot be drawn hides no verdict. */
+/* Judges before it draws, so that a picture that cannot be drawn hides no verdict. */
 static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_claim_results *claims,
                                  pbd_drawing *drawing) {
     const pbd_scale scale = s->options.style.scale;
@@ -240,7 +240,7 @@ static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_
     pbd_status status = pbd_figure_draw(j->file, s->store, out, scale, drawing);
     if (status.code == PBD_OK && !s->options.no_strips)
         status = pbd_figure_strips(j->file, s->store, out, s->progress.on, drawing);
-    /* Ctrl-C reaches gnuplot too: its end is no fault of the script. */
+    /* Ctrl-C also ends gnuplot: its failure is then not an error of the script. */
     return pbd_interrupted() ? interrupted() : status;
 }
 
@@ -298,7 +298,7 @@ static pbd_status finish_figure(session *s, const job *j, const char *out) {
     return report.trouble.code == PBD_INTERRUPTED ? report.trouble : pbd_ok();
 }
 
-/* What the store has is looked up first, and the store closed again: workers open it themselves. */
+/* Looks up stored runs first, and closes the store again, since workers open it themselves. */
 static pbd_status make_beside(session *s, const pbd_workers *workers) {
     if (access(workers->db, F_OK) == 0 && !s->options.again) {
         PBD_TRY(pbd_store_open(workers->db, PBD_STORE_READ, &s->store));
@@ -329,7 +329,8 @@ typedef struct strips_work {
     const char *out;
 } strips_work;
 
-/* OpenMP's threads, which this process may have by now, do not survive a fork. */
+/* Whether all runs of a figure have one thread. OpenMP's threads, which this process may have started, do not survive a
+ * fork. */
 static bool is_single(const session *s, const job *j) {
     for (size_t i = 0; i < s->plan.count; i++) {
         const pbd_plan_item *item = &s->plan.item[i];
@@ -340,7 +341,7 @@ static bool is_single(const session *s, const job *j) {
     return true;
 }
 
-/* A strip that fails here fails again, and is told, where its figure is finished. */
+/* Failures are ignored: such a strip fails again, and is reported, when its figure is finished. */
 static bool draw_strips(void *context, size_t part, pbd_store *store) {
     const strips_work *w = context;
     const job *j = &w->of->job[part];
@@ -354,7 +355,7 @@ static bool draw_strips(void *context, size_t part, pbd_store *store) {
     return true;
 }
 
-/* Strips make runs again: those of several figures at a time. Pictures that are drawn by then are not drawn again. */
+/* Strips repeat runs, so those of several figures are drawn in parallel. They are not drawn again afterwards. */
 static pbd_status draw_beside(session *s, const pbd_workers *workers, const char *out) {
     strips_work work = {s, out};
     if (workers->count < 2 || s->jobs < 2 || s->options.no_strips) return pbd_ok();

@@ -21,7 +21,7 @@ typedef struct run_options {
     long long snapshots;
     const char *out, *states, *film, *view, *colour, *draw;
     long long frames;
-    int spool; /* of the view */
+    int spool; /* file descriptor, for --view */
     double slow, strain_scale;
     pbd_texts sets, axes, plugins, engines;
     bool json, quiet, verbose, again, no_store;
@@ -173,7 +173,7 @@ typedef struct run_context {
     size_t failed, refused;
     pbd_run_printer printer;
     pbd_page_file page; /* of --view */
-    bool viewed;        /* it is written */
+    bool viewed;        /* the page is written */
 } run_context;
 
 /* ---- The page of --view ------------------------------------------------------------------------------------------ */
@@ -217,7 +217,7 @@ static bool lacks_snapshots(const pbd_result *r) {
     return false;
 }
 
-/* On standard error with --json: standard output is one object a line. */
+/* With --json these lines go to standard error, since standard output has one object per line. */
 static void tell_pictures(const run_context *c, const pbd_plan_item *item, const pbd_result *r) {
     FILE *out = c->options->json ? stderr : stdout;
     const char *indent = c->options->json ? "pbdbench: " : "  ";
@@ -278,7 +278,7 @@ static pbd_status execute(const run_options *o, int argc, char **argv, run_conte
                                          .columns = pbd_output_columns(),
                                          .problems = problems,
                                          .plan = &plan};
-    plan.item[0].progress = plan.count == 1 && !o->quiet; /* of several, each is a step of the bar */
+    plan.item[0].progress = plan.count == 1 && !o->quiet; /* with several runs, the bar advances by one per run */
     context->store = store;
     pbd_progress_begin(&context->progress, o->quiet || plan.count == 1);
     const pbd_status status = pbd_plan_execute(&plan, store, o->again, observe, context);

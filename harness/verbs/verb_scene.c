@@ -1,5 +1,5 @@
-/* scene: what a scene's file holds, which methods fit it and how long they take; a picture of its start; a case as a
- * scene's file. */
+/* scene: the contents of a scene file, the methods that fit it and how long they take; a picture of its start; a case
+ * as a scene file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +27,11 @@ static const pbd_option table[] = {
 
 /* ---- The scene --------------------------------------------------------------------------------------------------- */
 
-/* The words of the command line as settings, the file first, and the scene that they make. */
+/* The settings of the command line, the file first, and the scene that they build. */
 typedef struct opened {
     const pbd_case *c;
     pbd_settings given;
-    pbd_setting *setting; /* file, and the given ones; one more has room */
+    pbd_setting *setting; /* the file and the given settings, with room for one more */
     size_t settings;
     pbd_values values;
     pbd_setup setup;
@@ -49,7 +49,7 @@ static bool is_among(const pbd_param *p, const char *key) {
     return p && p->name;
 }
 
-/* Settings of a method are for the runs alone. */
+/* Whether a setting is one of the case. Settings of a method are used only in its runs. */
 static bool is_of_case(const pbd_case *c, const char *key) {
     return is_among(c->params, key) || (c->shared && is_among(c->shared(), key));
 }
@@ -84,7 +84,7 @@ static pbd_status open_scene(const char *file, const scene_options *options, ope
 
 /* ---- What it holds ----------------------------------------------------------------------------------------------- */
 
-/* Of the arrays of particles and cells alone. */
+/* Bytes of the arrays of particles and cells only. */
 static double scene_bytes(const pbd_scene *s) {
     return (double)s->particles.count * (12 * sizeof(double) + sizeof(uint32_t) + 1) +
            (double)(8 * s->hexes.count + 4 * s->tets.count + 3 * s->triangles.count) * sizeof(uint32_t);
@@ -114,10 +114,10 @@ static void print_contents(const char *file, const opened *o) {
 /* ---- Which methods fit ------------------------------------------------------------------------------------------- */
 
 typedef struct trial {
-    double dt, steps; /* s; of the whole run */
+    double dt, steps; /* time step, s; steps of the whole run */
     double seconds;   /* of a step, after the first; NaN: not measured */
-    double begin;     /* s: building and creating */
-    double bytes;     /* on the device at most */
+    double begin;     /* s, to build the scene and create the solver */
+    double bytes;     /* peak on the device */
     char state[24];
 } trial;
 
@@ -130,7 +130,7 @@ static double metric_of(const pbd_result *r, const char *name) {
     return NAN;
 }
 
-/* Of a phase with those within it. */
+/* Wall time of a phase and its subphases, s. */
 static double phase_of(const pbd_result *r, const char *name) {
     double sum = 0;
     const size_t length = strlen(name);
@@ -145,7 +145,7 @@ static pbd_status run_item(pbd_plan_item *item, pbd_result *result) {
     return pbd_runs_apart(item) ? pbd_run_cell_apart(item, result) : pbd_run_cell(item, result);
 }
 
-/* A few steps of the run, by which the rest is estimated. */
+/* Runs a few steps, from which the time of the whole run is estimated. */
 static pbd_status try_steps(const opened *o, pbd_request *request, double dt, trial *out) {
     pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
     pbd_result result PBD_CLEANUP(pbd_result_free) = {0};
@@ -165,7 +165,7 @@ static pbd_status try_steps(const opened *o, pbd_request *request, double dt, tr
     return pbd_ok();
 }
 
-/* As `run` would begin it. */
+/* Begins a run as `run` would, and tries a few steps if the scene moves. */
 static pbd_status try_method(const opened *o, const pbd_method *m, pbd_built_scene *built, pbd_status *reason,
                              trial *out) {
     pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {.built = built};
@@ -239,7 +239,8 @@ static pbd_status show(const char *file, const scene_options *options) {
 
 /* ---- A case as a file -------------------------------------------------------------------------------------------- */
 
-/* Where the scene comes from, as comments of its file: a setting is one line. */
+/* The origin of the scene, as comments for its file. Characters other than printable ASCII are replaced, so that each
+ * setting is one line. */
 static char *origin_of(const opened *o, pbd_arena *arena) {
     const pbd_build *b = pbd_this_build();
     char *text = pbd_new_format(arena, "# The case %s, written by pbdbench %s, commit %.12s%s\n", o->c->name,
@@ -255,7 +256,7 @@ static char *origin_of(const opened *o, pbd_arena *arena) {
                 : NULL;
 }
 
-/* What is written is read again: its errors are found here, and its contents printed. */
+/* Reads the written file again, to find its errors here and to print its contents. */
 static pbd_status export_case(const char *name, const scene_options *options) {
     opened o PBD_CLEANUP(close_scene) = {0}, again PBD_CLEANUP(close_scene) = {0};
     pbd_arena arena PBD_ARENA;

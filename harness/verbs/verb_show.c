@@ -68,7 +68,7 @@ static void print_making(const json_t *record, size_t columns) {
     free(command);
 }
 
-/* Load, clock and the rest before and after; what could not be read (-1) is left out. */
+/* Prints load, clock, free memory and throttling at each moment. Values that could not be read (-1) are left out. */
 static void print_samples(const json_t *record, size_t columns) {
     static const struct {
         const char *column, *before, *after;
@@ -96,7 +96,7 @@ static void print_samples(const json_t *record, size_t columns) {
 /* Dimensionless numbers have the unit "1", which is not printed. */
 static const char *unit_text(const char *unit) { return strcmp(unit, "1") == 0 ? "" : unit; }
 
-/* A row of a table; what does not fit goes on below. */
+/* Prints a row of a table, folded if it does not fit. */
 __attribute__((format(printf, 2, 3))) static void print_row(size_t columns, const char *format, ...) {
     char text[1200];
     va_list list;
@@ -155,7 +155,7 @@ static void print_warnings(const pbd_result *r, size_t columns) {
                         r->warning[i].says);
 }
 
-/* The command is one line for a shell: on a terminal its lines end with a backslash. */
+/* Prints the command as one line for a shell: where a terminal needs several, they end with a backslash. */
 static void print_command(const pbd_result *r, const char *command, size_t columns) {
     if (strcmp(r->kind, "external") == 0)
         puts("\nmeasured by another tool; imported by");

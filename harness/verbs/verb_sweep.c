@@ -65,7 +65,7 @@ static const pbd_option table[] = {
 typedef struct action {
     const char *name;
     pbd_status (*act)(const pbd_parts *parts, int *exit_code);
-    const char *word; /* what it takes; NULL: nothing */
+    const char *word; /* the argument that it needs; NULL: none */
 } action;
 
 static const action actions[] = {{"plan", pbd_parts_plan, "a file: `pbdbench sweep plan FILE.yaml`"},
@@ -98,7 +98,7 @@ static pbd_status too_many(const pbd_texts *words) {
     return pbd_error(PBD_BAD_INPUT, "sweep takes one file; '%.60s' is an extra argument", words->item[1]);
 }
 
-/* Words behind an action. */
+/* Takes the arguments after an action. */
 static pbd_status take_rest(const pbd_texts *words, const action *a, sweep *s) {
     s->action = a->name;
     if (words->count > (a->word ? 2u : 1u))
@@ -136,7 +136,8 @@ static pbd_status check_places(const sweep *s) {
     return pbd_ok();
 }
 
-/* One option by history: of submit and resume it names who makes the shards, elsewhere files of methods. */
+/* --engine has two meanings for historical reasons: for submit and resume it names what runs the shards, elsewhere
+ * files of methods. */
 static pbd_status take_engines(sweep *s) {
     static const char *const queues[] = {"slurm", "local"};
     if (!s->action || strcmp(s->action, "plan") == 0) return pbd_engines_load(&s->engines);
@@ -163,7 +164,7 @@ static pbd_status take_words(const pbd_texts *words, sweep *s) {
 
 /* ---- In parts ---------------------------------------------------------------------------------------------------- */
 
-/* The merge may run in another folder: an absolute path. */
+/* Returns an absolute path, since the merge may run in another folder. */
 static const char *whole_path(const char *path, pbd_arena *a) {
     const char *here PBD_CLEANUP(pbd_free_memory) = *path == '/' ? NULL : getcwd(NULL, 0);
     return here ? pbd_new_format(a, "%s/%s", here, path) : path;
@@ -194,7 +195,7 @@ static pbd_status act_in_parts(const sweep *s, const char *db, pbd_call *call) {
     return find_action(s->action)->act(&parts, &call->exit_code);
 }
 
-/* ---- The whole of it --------------------------------------------------------------------------------------------- */
+/* ---- The whole sweep --------------------------------------------------------------------------------------------- */
 
 static pbd_status forecast(sweep *s, const char *db) {
     pbd_forecast forecast;

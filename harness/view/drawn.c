@@ -20,9 +20,9 @@ static void normal_at_rest(const pbd_scene *scene, const uint32_t *node, double 
     for (int d = 0; d < 3 && length > 0; d++) normal[d] /= sqrt(length);
 }
 
-/* The corners that were made at each point, as a list, and the normal of the triangle that each was made for. */
+/* The corners at each point, as a linked list, and the normal of the triangle for which each was made. */
 typedef struct corner_lists {
-    uint32_t *first, *next; /* points; corners; UINT32_MAX: there is none */
+    uint32_t *first, *next; /* by point; by corner; UINT32_MAX: none */
     double *normal;         /* corners x 3 */
 } corner_lists;
 
@@ -40,7 +40,7 @@ static uint32_t corner_at(drawn_run *r, corner_lists *lists, uint32_t point, con
     return made;
 }
 
-/* Bodies are smooth where they are so at rest, with edges where they have edges. `point`: of each particle. */
+/* Splits points into corners, so that edges of the body at rest stay sharp. `point`: the point of each particle. */
 static pbd_status split_corners(drawn_run *r, const uint32_t *point) {
     const surface *outside = &r->album.matter.outside;
     pbd_arena a PBD_ARENA;
@@ -64,7 +64,7 @@ static pbd_status split_corners(drawn_run *r, const uint32_t *point) {
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
 typedef struct placed {
-    uint64_t code; /* spheres before vertices, then along a curve that fills space (Morton 1966) */
+    uint64_t code; /* for sorting: spheres before vertices, then along a space-filling curve (Morton 1966) */
     uint32_t particle;
 } placed;
 
@@ -73,7 +73,7 @@ static int by_code(const void *a, const void *b) {
     return p->code < q->code ? -1 : p->code > q->code ? 1 : (p->particle > q->particle) - (p->particle < q->particle);
 }
 
-/* The lowest ten bits, with two empty ones before each. */
+/* Spreads the lowest ten bits, with two zero bits between them. */
 static uint64_t spread(uint64_t x) {
     uint64_t out = 0;
     for (int bit = 0; bit < 10; bit++) out |= (x >> bit & 1) << (3 * bit);
@@ -122,13 +122,13 @@ static pbd_status choose_points(drawn_run *r) {
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
-/* Only what flows has a strain that tells nothing. */
+/* Pressure is shown only for liquid, strain only for a continuum or cloth. */
 static bool is_worth_showing(const drawn_run *r, pbd_colour colour) {
     if (colour == PBD_COLOUR_PRESSURE) return pbd_holds(r->scene, PBD_FLUID);
     return colour != PBD_COLOUR_STRAIN || pbd_holds(r->scene, PBD_CONTINUUM) || pbd_holds(r->scene, PBD_CLOTH);
 }
 
-/* One field by name, the others if the state in r->state tells them. */
+/* Chooses the wanted field, and the usual ones that r->state provides. */
 static void choose_fields(drawn_run *r, pbd_colour wanted) {
     static const pbd_colour usual[] = {PBD_COLOUR_STRAIN, PBD_COLOUR_SPEED, PBD_COLOUR_PRESSURE};
     for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {
@@ -150,7 +150,7 @@ static pbd_status read_part(drawn_run *r, size_t state, pbd_field field, size_t 
     return pbd_spool_read(r->spool, state, field, *row);
 }
 
-/* Into r->state. */
+/* Reads a state into r->state. */
 static pbd_status read_state(drawn_run *r, size_t state) {
     pbd_seen_state *s = &r->state;
     s->time = pbd_spool_time(r->spool, state);
@@ -160,7 +160,7 @@ static pbd_status read_state(drawn_run *r, size_t state) {
     return read_part(r, state, PBD_PRESSURES, 1, &r->pressure, &s->pressure);
 }
 
-/* Of r->state, of all particles. */
+/* The values of a field in r->state, for all particles. */
 static pbd_status read_field(drawn_run *r, pbd_colour colour, const double **value) {
     *value = colour == PBD_COLOUR_STRAIN ? r->album.at_particle : r->value;
     if (colour == PBD_COLOUR_STRAIN) return pbd_album_strain(&r->album, r->state.position);
@@ -171,7 +171,7 @@ static pbd_status read_field(drawn_run *r, pbd_colour colour, const double **val
 
 enum { STATES_SEEN = 25, VALUES_SEEN = 4000 };
 
-/* Some of the values of some of the states. */
+/* A sample of the values in a sample of the states. */
 typedef struct seen_values {
     double *value;
     size_t count;
@@ -195,7 +195,7 @@ static double round_up(double x) {
     return (first <= 1 ? 1 : first <= 2 ? 2 : first <= 5 ? 5 : 10) * ten;
 }
 
-/* From 0, or between ends that are a twentieth of the range, as it is rounded up, apart from each other. */
+/* The range begins at 0, or its ends are multiples of a twentieth of the rounded range. */
 static void choose_range(drawn_field *field, seen_values *seen) {
     field->low = 0;
     field->high = 1;
@@ -212,7 +212,7 @@ static void choose_range(drawn_field *field, seen_values *seen) {
     field->high = step * ceil(high / step);
 }
 
-/* The box of all states; or, where a few particles fly off, of the others. */
+/* Sets the bounding box of all states, or a box without the particles that fly off if they are few. */
 static void choose_box(drawn_run *r, const double low[3], const double high[3]) {
     const pbd_album *a = &r->album;
     double all = 0, most = 0;
@@ -222,7 +222,7 @@ static void choose_box(drawn_run *r, const double low[3], const double high[3]) 
     }
     r->size = all <= 4 * most ? all : 2 * most;
     for (int d = 0; d < 3; d++) r->low[d] = all <= 4 * most ? low[d] : 0.5 * (a->low[d] + a->high[d]) - most;
-    if (!(r->size > 0)) r->size = 1; /* one point, or nothing that is finite */
+    if (!(r->size > 0)) r->size = 1; /* a single point, or nothing finite */
     for (int d = 0; d < 3; d++)
         if (!isfinite(r->low[d])) r->low[d] = 0;
 }
@@ -259,7 +259,7 @@ static pbd_status see_run(drawn_run *r, pbd_colour colour) {
     return pbd_ok();
 }
 
-/* Particles as they are: what is told of a page's points is theirs. */
+/* Draws particles rather than surfaces made of them, since the points of a page are particles with their fields. */
 pbd_status pbd_drawn_open(const pbd_scene *scene, const pbd_method *method, pbd_spool *spool, pbd_colour colour,
                           drawn_run *out) {
     const pbd_album_plan plan = {.colour = PBD_COLOUR_MATTER, .draw = PBD_DRAW_PARTICLES, .width = 800};
@@ -280,7 +280,7 @@ void pbd_drawn_close(drawn_run *r) {
 
 /* ---- Packing ----------------------------------------------------------------------------------------------------- */
 
-/* What has no value, such as sand that has no pressure, is light. */
+/* A particle without a value, such as the pressure of sand, gets the lightest colour. */
 static unsigned char byte_of(const drawn_field *field, double value) {
     const double at = (value - field->low) / (field->high - field->low);
     return isnan(at) ? 0 : (unsigned char)lround(255 * fmin(fmax(at, 0), 1));

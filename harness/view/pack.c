@@ -30,7 +30,7 @@ void pbd_pack_close(pbd_packer *p) {
     *p = (pbd_packer){0};
 }
 
-/* By coordinate, as the differences are taken; a point outside is so in all three. */
+/* Rounds positions to 16 bits, ordered by coordinate. A point outside the box is PACK_HIDDEN in all three. */
 static void round_positions(pbd_packer *p, const double *position) {
     const double steps = PACK_LARGEST / p->size;
     p->hidden = 0;
@@ -48,7 +48,7 @@ static void round_positions(pbd_packer *p, const double *position) {
     }
 }
 
-/* What the states before say of number i, modulo 2^16. */
+/* The prediction of number i from the previous states, modulo 2^16. */
 static uint16_t foretold(const pbd_packer *p, unsigned mode, size_t i) {
     return mode & PACK_BY_MOTION ? (uint16_t)(2u * p->before[i] - p->long_ago[i]) : p->before[i];
 }
@@ -58,14 +58,14 @@ static uint16_t folded(uint16_t difference) {
     return (uint16_t)(d < 0x8000u ? 2 * d : 2 * (0x10000u - d) - 1);
 }
 
-/* The difference that is kept of number i. */
+/* The difference that is stored for number i. */
 static uint16_t difference_at(const pbd_packer *p, unsigned mode, size_t i) {
     const uint16_t own = (uint16_t)(p->now[i] - foretold(p, mode, i));
     if (!(mode & PACK_BY_NEIGHBOUR) || i % p->points == 0) return folded(own);
     return folded((uint16_t)(own - (uint16_t)(p->now[i - 1] - foretold(p, mode, i - 1))));
 }
 
-/* About the bits that it takes: those of a sample of the differences. */
+/* Estimates the bits of a state, up to a factor, from a sample of its differences. */
 static double cost_of(const pbd_packer *p, unsigned mode) {
     const size_t numbers = 3 * p->points, stride = numbers / 30000 + 1;
     double bits = 0;
@@ -73,7 +73,7 @@ static double cost_of(const pbd_packer *p, unsigned mode) {
     return bits;
 }
 
-/* Before the first state all is 0: there each point is told by the one before it. */
+/* Before the first state all numbers are 0, so there each point is predicted from the previous point. */
 static unsigned choose_mode(const pbd_packer *p) {
     unsigned best = PACK_BY_NEIGHBOUR;
     double least = INFINITY;

@@ -19,7 +19,7 @@
 #include "view_js.h"
 #include "view_shaders_js.h"
 
-/* Two bytes a coordinate and one a field, and four digits of base64 for three of them, if nothing can be deflated. */
+/* Upper bound, without deflation: two bytes per coordinate and one per field, and base64 has four digits for three. */
 static const double BYTES_EACH = (6 + DRAWN_MOST_FIELDS) * 4 / 3.0;
 
 pbd_spool_plan pbd_view_plan(int file, int frames, double most_mb, size_t runs, pbd_colour colour) {
@@ -30,13 +30,13 @@ pbd_spool_plan pbd_view_plan(int file, int frames, double most_mb, size_t runs, 
                             .most_bytes = 1e6 * most_mb / (double)runs};
 }
 
-/* ---- What the page is told of a run ------------------------------------------------------------------------------ */
+/* ---- Description of a run ---------------------------------------------------------------------------------------- */
 
 static json_t *vector_json(const double x[3]) { return json_pack("[f, f, f]", x[0], x[1], x[2]); }
 
 static json_t *text_json(const char *text) {
     json_t *json = json_string(text);
-    return json ? json : json_string("?"); /* no UTF-8 */
+    return json ? json : json_string("?"); /* not UTF-8 */
 }
 
 static json_t *colour_json(const float rgb[3]) { return vector_json((const double[3]){rgb[0], rgb[1], rgb[2]}); }
@@ -51,7 +51,7 @@ static json_t *palette_json(void) {
     return list;
 }
 
-/* A colour's label is "speed, m/s": its title, and a unit or what it is. */
+/* A colour's label, such as "speed, m/s", is its title and a unit or a description. */
 static json_t *field_json(const drawn_field *f) {
     const char *label = pbd_colour_label(f->colour), *comma = strstr(label, ", ");
     json_t *title = json_stringn(label, comma ? (size_t)(comma - label) : strlen(label));
@@ -85,7 +85,7 @@ static json_t *matter_json(const pbd_scene *scene) {
     return list;
 }
 
-/* Colours recur after six. */
+/* Colours repeat after six bodies. */
 static json_t *bodies_json(const drawn_run *r) {
     uint32_t most = 0;
     json_t *list = json_array();
@@ -107,7 +107,7 @@ static json_t *ground_json(const render_camera *c) {
                      c->ground_radius, "grid", c->grid);
 }
 
-/* Arrays that grow with the states. */
+/* Arrays with an entry per state. */
 typedef struct run_lists {
     json_t *times, *modes, *hidden, *lines;
 } run_lists;
@@ -177,7 +177,7 @@ static pbd_status write_still(pbd_html *h, size_t run, const drawn_run *r) {
     return write_deflated(h, run, "still", 0, bytes, bytes_of_all);
 }
 
-/* The lines of colliders, as floats; -1 in the list where they are those of the state before. */
+/* The lines of colliders, as floats. A list has their number for each state, or -1 if they have not changed. */
 typedef struct kept_lines {
     float *end;
     size_t count;
@@ -220,7 +220,7 @@ static pbd_status write_states(pbd_html *h, size_t run, drawn_run *r, run_lists 
     return pbd_ok();
 }
 
-/* Its blocks, and what is told of it into the list. */
+/* Writes the data of a run, and appends its description to the list. */
 static pbd_status write_run(pbd_html *h, const pbd_view_run *told, size_t index, drawn_run *r, json_t *list) {
     const run_lists lists = {json_array(), json_array(), json_array(), json_array()};
     pbd_status status = write_still(h, index, r);
@@ -231,7 +231,7 @@ static pbd_status write_run(pbd_html *h, const pbd_view_run *told, size_t index,
 
 /* ---- The page ---------------------------------------------------------------------------------------------------- */
 
-/* AUTO: the matter if any run would have it. */
+/* PBD_COLOUR_AUTO becomes the matter if any run would choose it. */
 static pbd_status choose_colour(const drawn_run *drawn, size_t runs, pbd_colour *colour) {
     pbd_colour own = *colour;
     for (size_t i = 0; i < runs; i++) {
