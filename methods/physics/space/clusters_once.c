@@ -5,11 +5,12 @@
 
 #include "methods/physics/space/colouring.h"
 
-/* Elements of a box on average, of the first grid and the last; one grid's over those of the one before. */
+/* Mean number of elements per box: of the first grid, its upper bound, and its growth from one grid to the next. */
 #define SMALLEST_BOX 20
 #define LARGEST_BOX 60
 #define LARGER 1.25
-/* Of a box. Centres of a lattice lie between two boxes: on which side must not depend on rounding. */
+/* Shift of the grid, as a fraction of a box. Centres of a lattice may lie on the boundary of two boxes; rounding must
+ * not decide which one they belong to. */
 #define OFF_CENTRE 1e-6
 enum { ARITY = 4, PLACE_BITS = 20, MOST_PARTS = 64 };
 
@@ -20,7 +21,7 @@ typedef struct grid {
     uint64_t count[3];
 } grid;
 
-/* An element in its box. The box's parities are the key's highest bits. */
+/* An element and the key of its box, whose highest bits are the parities of the box's grid coordinates. */
 typedef struct placed {
     uint64_t box;
     uint32_t element, material;
@@ -40,7 +41,7 @@ static double volume_of(const pbd_scene *scene, size_t element) {
            6;
 }
 
-/* Boxes of `elements` elements of mean volume. False: the mesh has no size. */
+/* Makes a grid whose boxes have the volume of `elements` mean elements. Returns false if the mesh has no size. */
 static bool make_grid(const pbd_scene *scene, double elements, grid *g) {
     double high[3], volume = 0;
     for (int d = 0; d < 3; d++) g->low[d] = high[d] = scene->particles.positions[d];
@@ -91,12 +92,12 @@ static void place_elements(const pbd_scene *scene, const grid *g, placed *out) {
 
 /* ---- Clusters ---------------------------------------------------------------------------------------------------- */
 
-/* Clusters in the order of their materials, then of their boxes. Of elements as they are placed: part, and corners
- * within the cluster. */
+/* Clusters sorted by material, then by box. part and own are in the order of `at`: the part of an element, and its
+ * corners as indices into the particles of its cluster. */
 typedef struct pieces {
     placed *at;
     uint8_t *part, *own;
-    size_t *first, *first_particle; /* by cluster, and one more: index into `at`, `particle` */
+    size_t *first, *first_particle; /* by cluster, one more at the end: index into `at`, `particle` */
     uint32_t *particle;
     size_t count;
 } pieces;
@@ -104,7 +105,7 @@ typedef struct pieces {
 /* The cluster that is being filled. */
 typedef struct filling {
     uint32_t *index;                  /* by particle of the scene: 1 + its index in the cluster; 0: not in it */
-    uint64_t used[CLUSTER_PARTICLES]; /* parts at each of its particles, as bits */
+    uint64_t used[CLUSTER_PARTICLES]; /* by particle of the cluster: bit mask of the parts at it */
     size_t particles;
 } filling;
 
@@ -115,7 +116,7 @@ static void begin_cluster(pieces *p, filling *f, size_t at, size_t entries) {
     p->first_particle[p->count++] = entries;
 }
 
-/* False: the cluster has no room for the element. */
+/* Returns false if the cluster has no room for the element. */
 static bool add_element(const pbd_scene *scene, pieces *p, filling *f, size_t at, size_t *entries) {
     const uint32_t *corner = scene->tets.corner + ARITY * (size_t)p->at[at].element;
     size_t more = 0;
@@ -139,7 +140,7 @@ static bool add_element(const pbd_scene *scene, pieces *p, filling *f, size_t at
     return true;
 }
 
-/* The elements of a material in a box are a cluster, or several where they have too many particles. */
+/* Makes the elements of a material in a box one cluster, or several if they have too many particles. */
 static pbd_status cut_boxes(const pbd_scene *scene, pieces *p) {
     pbd_arena a PBD_ARENA;
     filling f = {.index = pbd_new(&a, uint32_t, scene->particles.count)};
@@ -160,12 +161,12 @@ static pbd_status cut_boxes(const pbd_scene *scene, pieces *p) {
 
 /* ---- Colours ----------------------------------------------------------------------------------------------------- */
 
-/* Each material has colours of its own, since a launch is of one. order: clusters batch by batch. */
+/* Each material has its own colours, since a launch has a single material. order: clusters, batch by batch. */
 typedef struct colouring {
     uint32_t *order;
     cluster_batch *batch;
     size_t batches;
-    int colours; /* the most of a material */
+    int colours; /* largest number for one material */
 } colouring;
 
 static pbd_status colour_material(const pbd_scene *scene, const pieces *p, size_t first, size_t end, int material,
@@ -197,7 +198,7 @@ static pbd_status colour_clusters(const pbd_scene *scene, const pieces *p, colou
 
 /* ---- The plan ---------------------------------------------------------------------------------------------------- */
 
-/* The elements of cluster k, part by part, and what kernels know of it. */
+/* Appends cluster k to the plan: its elements, part by part, and its particles. */
 static void write_cluster(const pieces *p, size_t k, cluster_plan *out, size_t *place) {
     const size_t first = p->first[k], end = p->first[k + 1];
     out->first_part[out->clusters] = (uint32_t)out->parts;
@@ -223,7 +224,7 @@ static pbd_status write_plan(const pieces *p, const colouring *of, size_t elemen
     out->batches = of->batches;
     out->order = pbd_new(arena, uint32_t, elements);
     out->own = pbd_new(arena, uint32_t, ARITY * elements);
-    out->part = pbd_new(arena, uint32_t, elements + 1); /* a part has an element at least */
+    out->part = pbd_new(arena, uint32_t, elements + 1); /* a part has at least one element */
     out->first_part = pbd_new(arena, uint32_t, p->count + 1);
     out->first_particle = pbd_new(arena, uint32_t, p->count + 1);
     out->particle = pbd_new(arena, uint32_t, entries);

@@ -13,8 +13,8 @@ enum { PBD_MOST_COLOURS = 64 };
 
 /* Colours `count` constraints of `arity` particles each (particle: count x arity, indices below `particles`), first fit
  * in the given order. order: count, the constraints colour by colour, within a colour in the given order; first:
- * colours + 1 offsets into it (room for PBD_MOST_COLOURS + 1). The caller owns the arrays. PBD_NOT_SUPPORTED when more
- * colours are needed. */
+ * colours + 1 offsets into it (room for PBD_MOST_COLOURS + 1). The caller owns the arrays. PBD_NOT_SUPPORTED if more
+ * than PBD_MOST_COLOURS colours are needed. */
 pbd_status pbd_colour(size_t count, int arity, const uint32_t *particle, size_t particles, uint32_t *order,
                       size_t *first, int *colours);
 

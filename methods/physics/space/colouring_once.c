@@ -3,7 +3,7 @@
 pbd_status pbd_colour(size_t count, int arity, const uint32_t *particle, size_t particles, uint32_t *order,
                       size_t *first, int *colours) {
     pbd_arena a PBD_ARENA;
-    uint64_t *used = pbd_new(&a, uint64_t, particles); /* colours already at each particle, as bits */
+    uint64_t *used = pbd_new(&a, uint64_t, particles); /* by particle: bit mask of the colours in use */
     uint8_t *colour = pbd_new(&a, uint8_t, count);
     size_t size[PBD_MOST_COLOURS] = {0}, next[PBD_MOST_COLOURS];
     PBD_TRY(pbd_arena_check(&a));
@@ -33,7 +33,8 @@ pbd_status pbd_colour(size_t count, int arity, const uint32_t *particle, size_t 
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
-/* Colours at each particle as rows of `words` 64-bit words, widened when a constraint finds none free. */
+/* Bit masks of the colours in use, rows of `words` 64-bit words by particle. Widened when a constraint finds no free
+ * colour. */
 typedef struct used_colours {
     pbd_arena *arena;
     uint64_t *bits;
@@ -55,7 +56,7 @@ static pbd_status widen(used_colours *u) {
     return pbd_ok();
 }
 
-/* The first colour that none of the particles has; words * 64 when there is none. */
+/* Returns the first colour that is not in use at any of the particles; words * 64 if there is none. */
 static size_t free_colour(const used_colours *u, const uint32_t *mine, size_t count, const uint32_t *own) {
     for (size_t w = 0; w < u->words; w++) {
         uint64_t taken = own ? u->bits[*own * u->words + w] : 0;

@@ -10,10 +10,10 @@ typedef struct element_shape {
     double fibre[PBD_MOST_FIBRES][2]; /* triangles: the fibres with a stiffness, unit vectors in the plane's frame */
 } element_shape;
 
-/* Element `e` of the scene's tetrahedra (corners 4) or triangles (3). The first axis of a triangle's frame is the
- * projection into its plane of the first fibre with a stiffness; without fibres that of the x axis; if that is
- * perpendicular to the plane, the first edge. PBD_BAD_INPUT: the element is flat, inverted, not finite, or
- * perpendicular to a fibre. */
+/* Computes the rest shape of element `e` of the scene's tetrahedra (corners 4) or triangles (3). The first axis of a
+ * triangle's frame is the first fibre with a stiffness, projected into the triangle's plane; without fibres, the
+ * projected x axis; if the x axis is perpendicular to the plane, the first edge. PBD_BAD_INPUT: the element is flat,
+ * inverted, not finite, or perpendicular to a fibre. */
 pbd_status element_shape_of(const pbd_scene *scene, int corners, size_t e, element_shape *out);
 
 /* Checks every tetrahedron and triangle of the scene, and refuses particles without an element and non-finite

@@ -14,8 +14,8 @@ static void cross(const double a[3], const double b[3], double out[3]) {
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* An element is refused if its volume (area) is below this fraction of the cube (square) of its longest edge: its
- * inverse would be rounding. */
+/* An element is refused if 6 V (2 A) is below this fraction of the cube (square) of its longest edge: its inverse would
+ * consist of rounding errors. */
 static const double FLAT = 1e-10;
 
 static double longest(const double edge[][3], int edges) {
@@ -44,7 +44,8 @@ static pbd_status tet_shape(size_t e, const double edge[3][3], element_shape *ou
     return pbd_ok();
 }
 
-/* `wish` projected into the plane with this unit normal and normalised; false if it is perpendicular to the plane. */
+/* Projects `wish` into the plane with this unit normal and normalises it. Returns false if it is perpendicular to the
+ * plane. */
 static bool lay_down(const double wish[3], const double normal[3], double out[3]) {
     const double away = dot(wish, normal);
     for (int d = 0; d < 3; d++) out[d] = wish[d] - away * normal[d];
@@ -53,7 +54,7 @@ static bool lay_down(const double wish[3], const double normal[3], double out[3]
     return length > 1e-6 * sqrt(dot(wish, wish));
 }
 
-/* The fibres with a stiffness, projected into the plane with this unit normal, and the first axis of its frame. */
+/* Projects the fibres with a stiffness into the plane with this unit normal, and finds the first axis of its frame. */
 static pbd_status lay_fibres(const pbd_material *m, size_t e, const double normal[3], const double edge[3],
                              double fibre[PBD_MOST_FIBRES][3], double axis[3]) {
     static const double x_axis[3] = {1, 0, 0};

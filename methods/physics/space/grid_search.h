@@ -15,7 +15,7 @@
 #include "methods/physics/math/scalar.h"
 
 typedef struct grid_view {
-    /* By place, the index in the order of cells; each array is padded by PBD_BATCH undefined elements. */
+    /* By place, the index in the order of cells. Each array is padded by PBD_BATCH undefined elements. */
     const real *x, *y, *z, *w;
     const uint32_t *slot;     /* index in the grid */
     const uint32_t *particle; /* index in the scene's rows */
@@ -54,8 +54,8 @@ typedef struct grid_stretch {
 
 enum { GRID_STRETCHES = 18 };
 
-/* Candidates per neighbour found, the particle itself included: the volume 27 r^3 of 27 cells over 4/3 pi r^3 of the
- * sphere. */
+/* Expected candidates per neighbour found, where the particle itself counts as one: the volume of 27 cells, 27 r^3,
+ * over that of the sphere, 4/3 pi r^3. */
 #define GRID_CANDIDATES 6.6
 
 /* The s-th range of the cells around `cell`: nine rows of three cells, each in two parts; the second is empty unless
@@ -109,8 +109,8 @@ typedef struct grid_cells_args {
     size_t count;        /* places */
 } grid_cells_args;
 
-/* Of cells [first, first + count): a lower bound, then a walk. Each cell finds its own, so that a long run of empty
- * cells is not filled by one thread. */
+/* Finds the first places of cells [first, first + count): a binary search, then a linear walk. Every batch of cells
+ * searches for itself, so that no single thread has to fill a long run of empty cells. */
 PBD_FN void grid_find_firsts(const grid_cells_args *a, size_t first, int count) {
     size_t at = 0;
     for (size_t left = a->count; left > 0;) {

@@ -22,14 +22,14 @@ static pbd_status allocate(pbd_exec *exec, size_t count, size_t size, void *out)
     return pbd_alloc(exec, count * size, (void **)out);
 }
 
-/* Between two and four cells per particle at most. */
+/* Bits of the largest table: two to four cells per particle, but at most 2^MOST_BITS. */
 static int bits_for(size_t count) {
     int bits = 1;
     while (bits < MOST_BITS && (size_t)1 << (bits - 1) < count) bits++;
     return bits < 3 * LEAST_BITS ? 3 * LEAST_BITS : bits;
 }
 
-/* All but the columns. */
+/* Allocates everything except the columns. */
 static pbd_status grid_start(grid *g, pbd_exec *exec, size_t count, const uint32_t *member, double reach, bool keep) {
     *g = (grid){.exec = exec, .count = count, .cell = reach * WIDER, .keep = keep, .most_bits = bits_for(count)};
     if (!(reach > 0 && isfinite(reach)))
@@ -66,8 +66,8 @@ void grid_lend(grid *g, real *memory) {
 
 static size_t blocks_of(const grid *g) { return (g->count + GRID_BLOCK - 1) / GRID_BLOCK; }
 
-/* As many cells along each axis as the particles' bounding box has, halved along the longest until the table holds
- * them. This affects only speed, so it is updated rarely. */
+/* Sets the number of cells along each axis to cover the particles' bounding box, then halves the largest number until
+ * the table can hold all cells. This affects only speed, so it is updated rarely. */
 static pbd_status choose_bits(grid *g, const real *rows) {
     const grid_bounds_args args = {rows, g->member, g->count, g->block};
     double low[3], high[3];

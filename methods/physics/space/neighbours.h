@@ -19,7 +19,7 @@ typedef struct grid {
     size_t count; /* particles in the grid (slots) */
     double cell;  /* m */
     bool keep;    /* keep the positions of the last build, for grid_largest_move */
-    bool lent;    /* the memory of the columns is the caller's */
+    bool lent;    /* the caller owns the memory of the columns */
     int bits[3], most_bits;
     uint64_t builds;
     /* Device. */
@@ -29,30 +29,31 @@ typedef struct grid {
     real *built, *block;
 } grid;
 
-/* For `count` particles: those listed in `member` (host; ascending), or with NULL the first `count`. Neighbours are
- * nearer than `reach`, m. *g may be freed also after an error. */
+/* Creates a grid of `count` particles: those listed in `member` (host, ascending), or the first `count` if it is NULL.
+ * reach, m: the search radius. *g may be freed also after an error. */
 pbd_status grid_create(grid *g, pbd_exec *exec, size_t count, const uint32_t *member, double reach, bool keep);
-/* For the first `count` particles, with columns in memory of the caller: 4 (count + PBD_BATCH) reals on the device,
- * lent before each build until the grid is no longer looked at. */
+/* The same for the first `count` particles, with columns in memory of the caller: 4 (count + PBD_BATCH) reals on the
+ * device. Call grid_lend before each build; the memory must stay valid until the last search of that build. */
 pbd_status grid_create_bare(grid *g, pbd_exec *exec, size_t count, double reach);
 void grid_lend(grid *g, real *memory);
 void grid_free(grid *g); /* safe on a zeroed one */
 
-/* Sorts the particles by their positions in `rows`. w: the grid's fourth column, by particle; NULL: that of the
- * rows. */
+/* Sorts the particles by their positions in `rows`. w: by particle, the values of the grid's fourth column; NULL: those
+ * of the rows. */
 pbd_status grid_build(grid *g, const real *rows, const real *w);
 grid_view grid_view_of(const grid *g);
-/* The work of a search around each slot. The host does not know the number of candidates; it is estimated from the
- * number of neighbours that the previous search found (0 for the first). */
+/* The work of a search around each slot. The host does not know the number of candidates and estimates it from the
+ * number of neighbours found by the previous search (`found`; 0 for the first). */
 static inline pbd_work grid_search_work(const grid *g, uint64_t found) {
     return (pbd_work){g->count, (size_t)(GRID_CANDIDATES * (double)(found + g->count))};
 }
 /* Upper bound of the displacement of any particle since the last build relative to a common translation, m: half the
  * diagonal of the bounding box of all displacements. Particles in free fall thus keep their lists. Infinity before the
- * first build. Waits. */
+ * first build. Waits for the device. */
 pbd_status grid_largest_move(const grid *g, const real *rows, double *out);
 
-/* Neighbour lists: those of slot i are the particles list[first[i] .. first[i + 1]), without its own. */
+/* Neighbour lists: the neighbours of slot i are the particles list[first[i] .. first[i + 1]), without its own
+ * particle. */
 typedef struct neighbours {
     grid grid;
     double reach, skin;
@@ -61,20 +62,20 @@ typedef struct neighbours {
     size_t capacity;
 } neighbours;
 
-/* skin, m (Verlet lists): lists have all particles nearer than reach + skin and are valid until grid_largest_move
- * exceeds skin/2. 0: rebuilt each time. */
+/* skin, m (Verlet lists): lists contain all particles nearer than reach + skin and are valid until grid_largest_move
+ * exceeds skin/2. 0: every update rebuilds them. */
 pbd_status neighbours_create(neighbours *n, pbd_exec *exec, size_t count, const uint32_t *member, double reach,
                              double skin);
 void neighbours_free(neighbours *n); /* safe on a zeroed one */
-/* Rebuilds the lists where needed; *rebuilt (may be NULL): whether it did. */
+/* Rebuilds the lists if needed. *rebuilt (may be NULL): whether it did. */
 pbd_status neighbours_update(neighbours *n, const real *rows, bool *rebuilt);
 
-/* Enlarges *list (*capacity numbers) to `entries` numbers if needed; its contents are lost. PBD_FAILED: more entries
- * than 32 bits can count. */
+/* Enlarges *list, of *capacity numbers, to at least `entries` numbers if needed; its contents are then lost.
+ * PBD_FAILED: more entries than 32 bits can count. */
 pbd_status neighbours_room(pbd_exec *exec, size_t particles, uint64_t entries, uint32_t **list, size_t *capacity);
 
-/* Warns where gradients of velocity from neighbours are unreliable. fastest: largest speed, m/s; radius: half the
- * kernel's support, m; few: the number, of `particles`, whose neighbours do not span space. */
+/* Warns if velocity gradients computed from neighbours are unreliable. fastest: largest speed, m/s; radius: half the
+ * kernel's support, m; dt: s; few: how many of `particles` have neighbours that do not span space. */
 void neighbours_warn(pbd_recorder *recorder, double fastest, double radius, double dt, double few, size_t particles);
 
 #endif

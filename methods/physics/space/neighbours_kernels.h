@@ -31,14 +31,14 @@ PBD_ITEM(grid_keys, grid_keys_args, i, 4 * sizeof(real) + 8, 25) {
 
 typedef struct grid_place_args {
     const real *rows;
-    const real *w; /* by particle, instead of the rows' fourth column; NULL: that */
+    const real *w; /* by particle: replaces the rows' fourth column; NULL: does not */
     const uint32_t *member;
     const uint32_t *slot; /* sorted */
     real *column[4];
     uint32_t *particle;
 } grid_place_args;
 
-/* Copies the columns that searches read to the sorted order. */
+/* Copies the columns that searches read into sorted order. */
 PBD_ITEM(grid_place, grid_place_args, k, 8 * sizeof(real) + 12, 0) {
     const size_t particle = member_at(a->member, a->slot[k]);
     for (size_t d = 0; d < 4; d++) a->column[d][k] = a->rows[4 * particle + d];
@@ -100,19 +100,19 @@ PBD_ITEM(grid_moved, grid_moved_args, block, GRID_BLOCK * 8 * sizeof(real), GRID
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
-/* A count stores up to so many neighbours, so that most particles are searched once, not twice. */
+/* Neighbours per particle that a count stores at most, so that most particles are searched once instead of twice. */
 enum { NEIGHBOURS_KEPT = 48 };
 
 typedef struct neighbours_args {
     grid_view grid;
     real square;     /* of the reach, m^2 */
     uint32_t *first; /* by slot: count; after a scan, offset into list */
-    uint32_t *kept;  /* NEIGHBOURS_KEPT by place: neighbours stored by the count; complete if there are no more */
+    uint32_t *kept;  /* places x NEIGHBOURS_KEPT: neighbours stored by the count; complete if there are no more */
     uint32_t *list;  /* particles */
 } neighbours_args;
 
-/* Finds the particles nearer than the reach to place `self`; appends them to `list` while they fit. Returns their
- * number. */
+/* Finds the particles within the reach of place `self` and appends them to `list`, which has room for `fit`. Returns
+ * their number, which may be larger. */
 PBD_FN uint32_t search_neighbours(const neighbours_args *a, uint32_t self, uint32_t *list, uint32_t fit) {
     const vec3 x = grid_position(&a->grid, self);
     const grid_cell cell = grid_cell_of(a->grid.bits, a->grid.inverse_cell, x);
@@ -131,8 +131,8 @@ PBD_FN uint32_t search_neighbours(const neighbours_args *a, uint32_t self, uint3
     return found;
 }
 
-/* Work: places and candidates (grid_search_work); of fill_neighbours, places and neighbours. The cost of storing
- * neighbours during the count is part of the fill's, where their number is known. */
+/* Work of count_neighbours: places and candidates (grid_search_work); of fill_neighbours: places and neighbours. The
+ * cost of storing neighbours during the count is included in the fill's, where their number is known. */
 PBD_ITEM_OVER(count_neighbours, neighbours_args, k, 3 * sizeof(real) + 9 * 8 + 8, 30, 3 * sizeof(real), 9) {
     a->first[a->grid.slot[k]] = search_neighbours(a, (uint32_t)k, a->kept + NEIGHBOURS_KEPT * k, NEIGHBOURS_KEPT);
 }

@@ -51,7 +51,7 @@ static size_t list_length(const particle_layout *l, size_t place) {
     return l->near.first[place + 1] - l->near.first[place];
 }
 
-/* Slots colour by colour; `order` holds places. */
+/* Numbers the slots colour by colour. order: places, sorted by colour. */
 static pbd_status place_slots(const uint32_t *order, const size_t *first, particle_layout *out) {
     pbd_arena *a = &out->slot_memory;
     out->colour_slot = pbd_new(a, size_t, (size_t)out->colours + 1);
@@ -114,8 +114,8 @@ static pbd_status count_rows(particle_layout *out) {
     return pbd_ok();
 }
 
-/* Writes the rows of a slot; gradient: of its particle's neighbours; rows of the slice begin at `neighbour` and
- * `to`, which is zero. */
+/* Writes the rows of a slot. gradient: those of its particle's neighbours. The rows of its slice begin at `neighbour`
+ * and `to`; `to` must be zeroed. */
 static void fill_slot(const particle_layout *l, const double *gradient, size_t slot, bool constraint,
                       uint32_t *neighbour, double *to) {
     const size_t i = l->own[slot], lane = slot % PARTICLE_SLICE, slice = slot / PARTICLE_SLICE;
@@ -127,8 +127,8 @@ static void fill_slot(const particle_layout *l, const double *gradient, size_t s
     }
 }
 
-/* Jacobi. back: by place, the next unused entry of j's list. Lists are ascending and symmetric, and slots are filled in
- * the order of places, so that the entries of j's list are used one after the other. */
+/* Jacobi only. back: by place j, the next unused entry of its list. Lists are ascending and symmetric, and slots are
+ * filled in the order of places, so the entries of j's list are used in order. */
 static void fill_reverse(particle_layout *l, const double *gradient, size_t slot, size_t *back) {
     const size_t i = l->own[slot], lane = slot % PARTICLE_SLICE, begin = l->slice[slot / PARTICLE_SLICE];
     for (size_t k = 0; k < list_length(l, i); k++) {
@@ -198,7 +198,7 @@ static pbd_status fill_slots(const shape_gradients *shape, particle_layout *out)
 enum { TAKEN_ROWS = 2048 };
 
 typedef struct row_buffer {
-    size_t first, rows; /* filled; of the layout */
+    size_t first, rows; /* row of the layout at which the buffer begins; rows filled */
     uint32_t *neighbour;
     double *gradient;
 } row_buffer;
@@ -217,7 +217,7 @@ static pbd_status hand_over(const particle_rows *to, row_buffer *buffer) {
     return pbd_ok();
 }
 
-/* A slot whose rows begin at row `at` of the buffer. */
+/* Makes a slot whose rows begin at row `at` of the buffer. */
 static pbd_status make_slot(const shape_choice *choice, size_t slot, bool constraint, size_t at, shape_one *one,
                             row_buffer *buffer, particle_layout *out) {
     const size_t i = out->own[slot], row = PARTICLE_SLICE * at;
@@ -232,7 +232,7 @@ static pbd_status make_slot(const shape_choice *choice, size_t slot, bool constr
     return pbd_ok();
 }
 
-/* As fill_slots, with the gradients of one particle at a time. */
+/* As fill_slots, but computes the gradients of one particle at a time. */
 static pbd_status pass_slots(const shape_choice *choice, const particle_rows *to, particle_layout *out) {
     const size_t most = longest_list(out), room = TAKEN_ROWS + most;
     shape_one one;
@@ -256,10 +256,10 @@ static pbd_status pass_slots(const shape_choice *choice, const particle_rows *to
 /* ---- Bound of the overshoot of summed projections ---------------------------------------------------------------- */
 
 /* Projection i removes the component of a displacement along its normalised gradient n_i. Jacobi adds all of them and
- * diverges where the largest eigenvalue of the sum exceeds 2. The direction of P in n_i = sqrt(w) P b / sqrt(tr P K
- * P^T) is not known in advance, but for every P, n_i n_i^T is at most A -> A K_i^-1 A^T with A the displacement
- * gradient (Cauchy-Schwarz), the same for each coordinate. The largest eigenvalue of the sum of these, by power
- * iteration, is a bound for every state of the body. */
+ * diverges if the largest eigenvalue of the sum exceeds 2. The direction of P in n_i = sqrt(w) P b / sqrt(tr P K P^T)
+ * is not known in advance. For every P, however, n_i n_i^T is bounded by the quadratic form A -> A K_i^-1 A^T of the
+ * displacement gradient A (Cauchy-Schwarz), which is the same for each coordinate. The largest eigenvalue of the sum of
+ * these forms, found by power iteration, is a bound for every state of the body. */
 enum { POWER_ITERATIONS = 40, POWER_AGAIN = 6 };
 static const double LOST_WEIGHT = 1e-9;
 
@@ -267,7 +267,7 @@ typedef struct power {
     const particle_layout *layout;
     const double *gradient;
     const double *inverse_weight; /* places x 9 */
-    const double *root;           /* places: of the inverse mass */
+    const double *root;           /* places: square root of the inverse mass */
     double *from, *to;            /* places */
 } power;
 
@@ -325,7 +325,7 @@ static pbd_status start_power(particle_layout *out) {
     return pbd_ok();
 }
 
-/* Keeps the matrices of particles whose neighbours are unchanged since `known`. */
+/* Keeps the matrices of particles whose neighbours are the same as in `known`. */
 static pbd_status invert_weights(const double *gradient, const shape_known *known, particle_layout *out) {
     const bool there = out->inverse_weight;
     if (!there) out->inverse_weight = calloc(9 * out->particles, sizeof *out->inverse_weight);
@@ -378,7 +378,7 @@ static void forget_made(particle_layout *l) {
     l->inverse_weight = NULL;
 }
 
-/* The layout takes over the gradients and copies their neighbour lists. */
+/* Moves the gradients into the layout, which then owns them, and copies their neighbour lists. */
 static pbd_status keep_made(const shape_gradients *shape, particle_layout *l) {
     const rest_neighbours *near = &l->near;
     const size_t n = near->particles, pairs = near->first[n];
@@ -433,7 +433,7 @@ pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choi
     return pass_slots(choice, rows, out);
 }
 
-/* A pair that is no padding. */
+/* Writes the entry of the pair of places i and j. */
 static void put_pair(const particle_layout *l, const shape_args *args, particle_pair_weight weight, size_t i, size_t j,
                      double *out) {
     const double rest[8] = {l->rest[3 * i], l->rest[3 * i + 1], l->rest[3 * i + 2], l->volume[i],

@@ -11,7 +11,7 @@ typedef struct rest_neighbours {
     uint32_t *particle;
 } rest_neighbours;
 
-/* All pairs nearer than `radius`, m; with `body` (by particle) only pairs of the same body. PBD_BAD_INPUT for a
+/* Finds all pairs nearer than `radius`, m; with `body` (by particle) only pairs of the same body. PBD_BAD_INPUT for a
  * non-finite position and for more than 2^32 pairs. */
 pbd_status rest_neighbours_find(size_t particles, const double *positions, const uint32_t *body, double radius,
                                 rest_neighbours *out);

@@ -96,7 +96,7 @@ static double square_distance(const double *a, const double *b) {
     return x * x + y * y + z * z;
 }
 
-/* The ranges of places of the 27 cells around one. */
+/* The ranges of places of a cell and its 26 neighbours. */
 typedef struct around {
     uint64_t cell;
     size_t begin[27], end[27];

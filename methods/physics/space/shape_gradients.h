@@ -25,7 +25,7 @@ typedef struct shape_choice {
 } shape_choice;
 
 typedef struct shape_gradients {
-    double *gradient; /* rows of 3 by neighbour: b_ij, m^2 */
+    double *gradient; /* rows of 3 by neighbour: b_ij, 1/m */
     double *offset;   /* particles x 9, D_i row by row; nonzero with `displacement` or deficient neighbours */
     bool has_offset;
     uint32_t *lost;   /* by particle: number of directions that its neighbours do not span */
@@ -47,17 +47,17 @@ bool shape_is_known(const shape_known *known, const rest_neighbours *near, size_
  * valid; may be NULL. */
 pbd_status shape_gradients_make(const rest_neighbours *near, const double *positions, const double *volumes,
                                 const shape_choice *choice, const shape_known *known, shape_gradients *out);
-/* One particle with its neighbours, for lists of up to `most`. */
+/* Scratch memory and results of one particle, for lists of up to `most` neighbours. */
 typedef struct shape_one {
     double *rest;     /* rows of 4: X, m, and V, m^3, of the particle, then of its neighbours */
-    double *gradient; /* rows of 3: b_ij */
+    double *gradient; /* rows of 3: b_ij, 1/m */
     double offset[9]; /* D_i */
     bool has_offset;
     uint32_t *number, lost;
 } shape_one;
 
 pbd_status shape_one_create(pbd_arena *arena, size_t most, shape_one *out);
-/* The same numbers for particle i alone, bitwise. */
+/* Computes the gradients of particle i alone, bitwise the same as shape_gradients_make. */
 void shape_one_make(const rest_neighbours *near, const double *positions, const double *volumes,
                     const shape_choice *choice, size_t i, shape_one *out);
 /* The choice as `flags` of shape_kernels.h. */

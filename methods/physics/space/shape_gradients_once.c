@@ -18,7 +18,7 @@ int shape_flags(const shape_choice *choice) {
 static size_t length_of(const rest_neighbours *near, size_t i) { return near->first[i + 1] - near->first[i]; }
 
 /* D = I - sum (X_j - X_i) b_ij^T. Zero to rounding where neighbours span space and gradients are exact for linear
- * fields. gradient: of the particle's neighbours. */
+ * fields. gradient: b_ij of the particle's neighbours. */
 static void offset_at(const rest_neighbours *near, const double *positions, const double *gradient, size_t i,
                       double *out) {
     for (int e = 0; e < 9; e++) out[e] = e % 4 == 0;

@@ -11,8 +11,8 @@
 /* Relative singular value below which a direction counts as not spanned: neighbours in a plane or on a line. */
 #define SHAPE_CUT ((real)1e-3)
 
-/* A neighbour added after a cut (particle_cut.h) lies beyond the support, where kernels are zero: its weight is that at
- * this fraction of the support. */
+/* A neighbour added after a cut (particle_cut.h) lies beyond the support, where kernels are zero. It is weighted as if
+ * at this fraction of the support. */
 #define SHAPE_FARTHEST ((real)0.8)
 
 enum { SHAPE_PLAIN = 0, SHAPE_KERNEL_CORRECTION = 1, SHAPE_GRADIENT_CORRECTION = 2, SHAPE_LINEAR = 4 };
@@ -50,7 +50,7 @@ PBD_FN mat3 shape_inverse(mat3 a, uint32_t *lost) {
     return svd3_with(turned, vec3_make(inverse[0], inverse[1], inverse[2]));
 }
 
-/* One neighbour: y = X_j - X_i, V_j W and V_j grad W (the gradient by X_i, C-5). */
+/* One neighbour: y = X_j - X_i, V_j W and V_j grad W (the gradient with respect to X_i, C-5). */
 typedef struct shape_pair {
     vec3 y, gradient;
     real w;
@@ -109,7 +109,8 @@ PBD_FN void shape_of_kernel(const shape_args *a, size_t i) {
 /* ---- Reproducing kernels of linear basis ------------------------------------------------------------------------- */
 
 /* phi_j = V_j W_ij (c0 + c . y_j) with (c0, c) = M^-1 (1, 0), M = sum V_j W_j (1, y)(1, y)^T = [m0, m1^T; m1, m2]. Its
- * gradient by X_i has d(c0, c) = -M^-1 dM (c0, c). Lengths are in units of the support, for the condition of M. */
+ * gradient with respect to X_i contains d(c0, c) = -M^-1 dM (c0, c). Lengths are in units of the support, so that M is
+ * well conditioned. */
 typedef struct shape_moments {
     real m0, schur;
     vec3 m1;
@@ -174,7 +175,7 @@ PBD_FN real shape_linear_value(const shape_linear *s, real per, shape_pair p) {
     return s->c0 + vec3_dot(s->c1, vec3_scale(per, p.y));
 }
 
-/* The gradient of phi_j by X_i; the particle itself is a pair with y = 0. */
+/* The gradient of phi_j with respect to X_i; the particle itself is a pair with y = 0. */
 PBD_FN vec3 shape_linear_gradient(const shape_linear *s, real per, shape_pair p) {
     const vec3 y = vec3_scale(per, p.y);
     const vec3 change =

@@ -10,7 +10,7 @@
 typedef struct shape_maker {
     pbd_exec *exec;
     size_t particles, pairs;
-    real *rest, *gradient; /* device, as in shape_args; likewise the next */
+    real *rest, *gradient; /* device, as in shape_args, also on the next line */
     uint32_t *first, *neighbour, *deficient;
     int kernel, flags;
     real support;

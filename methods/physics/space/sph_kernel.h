@@ -1,4 +1,4 @@
-/* Smoothing kernels in one, two and three dimensions, by their support radius R. claims A1.
+/* Smoothing kernels in one, two and three dimensions, as functions of the support radius R. claims A1.
  *
  * Papers define poly6 with h = R and the others with h (or r) = R/2. Here all take R, so that neighbour lists are the
  * same. */
@@ -19,7 +19,7 @@ typedef enum sph_kernel {
 
 typedef struct sph_value {
     real w;     /* W, 1/m^3 (1/m^2 in the plane) */
-    real slope; /* (dW/dr)/r: the gradient by x is this times x. The spiky kernel's is undefined at r = 0: 0 */
+    real slope; /* (dW/dr)/r: grad W is this times x. That of the spiky kernel is undefined at r = 0: set to 0 */
 } sph_value;
 
 /* The normalisation: W is this times a polynomial of r/R, with integral 1. */
@@ -42,7 +42,7 @@ PBD_FN real sph_kernel_factor(sph_kernel kernel, int dimensions, real support) {
     return (kernel == SPH_CUBIC_SPLINE ? (real)8 : (real)15) / (pi * cube);
 }
 
-/* W at the squared distance `square`, m^2, given the factor sigma and 1/R^2; 0 from R on. */
+/* W and its slope at the squared distance `square`, m^2, given the factor sigma and 1/R^2; 0 at R and beyond. */
 PBD_FN sph_value sph_kernel_scaled(sph_kernel kernel, real sigma, real per_square, real square) {
     const real square_left = 1 - square * per_square;
     sph_value out = {0, 0};

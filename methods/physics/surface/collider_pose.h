@@ -1,6 +1,6 @@
 /* Collision of particles with one collider over a substep, in kernels: signed distance and normal, by the formula of
- * its shape (collider_shapes.h) or its mesh (mesh_collider.h), the response of a particle in contact, and the work that
- * this takes. */
+ * its shape (collider_shapes.h) or from its mesh (mesh_collider.h); the response of a particle in contact; and the work
+ * that the collider does. */
 #ifndef PBD_COLLIDER_POSE_H
 #define PBD_COLLIDER_POSE_H
 
@@ -47,8 +47,8 @@ PBD_FN collider_gap collider_gap_near(const collider_pose *c, vec3 x, real reach
 
 PBD_FN collider_gap collider_gap_at(const collider_pose *c, vec3 x) { return collider_gap_near(c, x, MESH_FAR); }
 
-/* As collider_gap_at, for particle i with `radius`, which was at `start` at the start of the substep. For meshes the
- * path between counts (*room: mesh_gap_after), and beyond `radius` the distance is only a lower bound. */
+/* As collider_gap_at, for particle i with `radius`, which was at `start` at the start of the substep. For meshes, the
+ * path from there to x is tested (*room: mesh_gap_after), and beyond `radius` the distance is only a lower bound. */
 PBD_FN collider_gap collider_gap_after(const collider_pose *c, size_t i, vec3 start, vec3 x, real radius, real *room) {
     *room = 0;
     if (c->shape != PBD_MESH) return collider_gap_at(c, x);
@@ -59,7 +59,7 @@ PBD_FN collider_gap collider_gap_after(const collider_pose *c, size_t i, vec3 st
     return gap;
 }
 
-/* Penetration depth of particle i at x, m; negative outside. Sheets have no inside: never positive. */
+/* Penetration depth of particle i at x, m; negative outside. Never positive for a sheet, which has no inside. */
 PBD_FN real collider_depth(const collider_pose *c, size_t i, vec3 x) {
     real room;
     if (c->shape != PBD_MESH) return -collider_gap_at(c, x).distance;
@@ -76,8 +76,8 @@ PBD_FN vec3 collider_carried(const collider_pose *c, vec3 x) {
                      x.z - c->centre_before[2] - before.z);
 }
 
-/* Coulomb friction for a step: the correction that removes the tangential part of `slip`, at most by `most` (friction
- * coefficient times corrected depth). Mueller et al. 2007, Macklin et al. 2014 section 6.1. */
+/* Coulomb friction for a step: the correction that removes the tangential part of `slip`, limited to the length `most`
+ * (friction coefficient times corrected depth). Mueller et al. 2007, Macklin et al. 2014 section 6.1. */
 PBD_FN vec3 friction_of(vec3 slip, vec3 normal, real most) {
     const vec3 along = vec3_sub(slip, vec3_scale(vec3_dot(slip, normal), normal));
     const real length = real_sqrt(vec3_dot(along, along));
@@ -86,19 +86,19 @@ PBD_FN vec3 friction_of(vec3 slip, vec3 normal, real most) {
 
 /* ---- Work -------------------------------------------------------------------------------------------------------- */
 
-/* By row, where a collider of the scene moves (colliders.h): the work of colliders, J; the part of it that contact
- * dissipated, J; the impulse of colliders on particles, N s. */
+/* Entries of a row of sums, which exist if a collider of the scene moves (colliders.h): the work of colliders, J; the
+ * part of it that contact dissipated, J; the impulse of colliders on particles, N s. */
 enum { COLLIDER_WORK, COLLIDER_DISSIPATED, COLLIDER_IMPULSE, COLLIDER_SUMS = COLLIDER_IMPULSE + 3 };
 
 typedef struct collider_sums {
-    double *row;       /* device, COLLIDER_SUMS each; NULL: nothing is summed */
+    double *row;       /* device, rows x COLLIDER_SUMS; NULL: nothing is summed */
     double inverse_dt; /* 1/s */
 } collider_sums;
 
-/* Adds a contact that changed the displacement over the substep from `before` by `change`, where that of the surface is
- * `surface`: the impulse J = m change/dt, which works at the surface's velocity u. The particle's kinetic energy
- * changes by J times the mean of its velocities before and after; the rest of J u is dissipated. Not inlined, so that
- * the compiler rounds the contact itself as it does without sums. */
+/* Adds a contact that changed a particle's displacement over the substep from `before` to `before` + `change`, on a
+ * surface whose displacement is `surface`. The impulse J = m change/dt does work at the surface's velocity u. The
+ * particle's kinetic energy changes by J times the mean of its velocities before and after; the rest of J u is
+ * dissipated. Not inlined, so that the contact itself is rounded as in code without sums. */
 PBD_FN_NOINLINE void collider_sum(const collider_sums *sums, size_t i, real inverse_mass, vec3 change, vec3 before,
                                   vec3 surface) {
     const double impulse = sums->inverse_dt / (double)inverse_mass, rate = impulse * sums->inverse_dt;
@@ -115,7 +115,7 @@ PBD_FN_NOINLINE void collider_sum(const collider_sums *sums, size_t i, real inve
 
 /* ---- Contact response -------------------------------------------------------------------------------------------- */
 
-/* The present position of the collider's point that was at x at the start of the substep. */
+/* The current position of the collider's point that was at x at the start of the substep. */
 PBD_FN vec3 collider_brought(const collider_pose *c, vec3 x) {
     const vec3 off = turn_from_frame(c->axis, to_frame(c->axis_before, c->centre_before, x));
     return vec3_make(c->centre[0] + off.x, c->centre[1] + off.y, c->centre[2] + off.z);
@@ -129,15 +129,15 @@ typedef struct collider_contact {
     collider_sums sums;
 } collider_contact;
 
-/* Sums a push from `before` to `after` by the collider's point that is now at `surface`. */
+/* Adds to the sums a push from `before` to `after` by the collider's point that is now at `surface`. */
 PBD_FN void collider_note(const collider_pose *c, const collider_contact *of, vec3 before, vec3 after, vec3 surface) {
     if (of->sums.row)
         collider_sum(&of->sums, of->row, of->inverse_mass, vec3_sub(after, before), vec3_sub(before, of->start),
                      collider_carried(c, surface));
 }
 
-/* For methods that find velocities: where contact begins with the predicted position `start` + dt v, the rounding of
- * that position is a change of the velocity. */
+/* For methods that solve for velocities: contact starts from the predicted position `start` + dt v, so the rounding of
+ * that position changes the velocity. Adds that change to the sums. */
 PBD_FN_NOINLINE void collider_sum_rounding(const collider_contact *of, vec3 predicted, real dt, vec3 v) {
     const vec3 exact = vec3_scale(dt, v);
     collider_sum(&of->sums, of->row, of->inverse_mass, vec3_sub(vec3_sub(predicted, of->start), exact), exact,
@@ -177,7 +177,8 @@ PBD_FN int collider_push(const collider_pose *c, const collider_contact *of, vec
     return 1;
 }
 
-/* All colliders; meshes last, so that no other shape pushes a particle through one. */
+/* Applies all colliders, meshes last, so that no other shape pushes a particle through a mesh. Returns whether any
+ * touched. */
 PBD_FN int collider_push_all(const collider_pose *collider, int colliders, const collider_contact *of, vec3 *p) {
     int touched = 0;
     for (int k = 0; k < 2 * colliders; k++) {

@@ -21,7 +21,8 @@ typedef struct V(collider_gap) {
 
 PBD_FN V(real) V(axis_distance)(V(vec3) x) { return V(real_sqrt)(x.x * x.x + x.y * x.y); }
 
-/* A surface at the distance `radius` from a point or a segment; `off`: the vector from the nearest point of that. */
+/* The surface at the distance `radius` from a point or segment. off: the vector from the nearest point of the point or
+ * segment; fallback: the normal where off is 0. */
 PBD_FN V(collider_gap) V(gap_from_middle)(V(vec3) off, real radius, vec3 fallback) {
     const V(real) length = V(real_sqrt)(V(vec3_dot)(off, off)), one = V(real_set)(1);
     const V(mask) away = length > 0;
@@ -73,7 +74,7 @@ PBD_FN V(collider_gap) V(gap_about_axis)(V(vec3) x, V(real) distance, V(real) ou
 
 #include "methods/physics/surface/shapes/shapes.def"
 
-/* At x in the collider's frame. Not for PBD_MESH: mesh_collider.h. */
+/* The gap at x in the collider's frame. Not for PBD_MESH (mesh_collider.h). */
 PBD_FN V(collider_gap) V(shape_gap)(int kind, const real half[3], V(vec3) x) {
     switch (kind) {
 #define COLLIDER_SHAPE(NAME, name) \

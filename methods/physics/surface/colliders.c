@@ -11,7 +11,7 @@
 
 /* ---- Motion ------------------------------------------------------------------------------------------------------ */
 
-/* The time it has been moving by `time`, s. */
+/* For how long the collider has been moving at `time`, s. */
 static double moving_time(const pbd_collider *c, double time) {
     const double end = c->end > 0 ? fmin(time, c->end) : time;
     return end > c->begin ? end - c->begin : 0;
@@ -43,12 +43,12 @@ typedef struct collider_solid {
     const pbd_collider_mesh *mesh; /* of PBD_MESH */
 } collider_solid;
 
-/* Defined by each file of shapes/. Functions may be NULL: nothing to check or draw, no extent. */
+/* Defined by each file of shapes/. Functions may be NULL: there is nothing to check or draw, or no extent. */
 typedef struct collider_shape {
     const char *name;
     struct {
         const char *name;
-        int entry; /* of half[] */
+        int entry; /* index into half[] */
         least_size least;
     } size[4]; /* the sizes that it uses, m; ends with a NULL name */
     pbd_status (*check)(const double half[3], const char *who);
@@ -56,7 +56,8 @@ typedef struct collider_shape {
     pbd_status (*outline)(const collider_solid *s, const collider_pen *pen);
 } collider_shape;
 
-/* About `axis`, starting at the axis after it; `first` and `turns` in revolutions. */
+/* Draws an arc about `axis`. first: its start, measured from the axis after `axis`; first and turns are in
+ * revolutions. */
 static pbd_status draw_arc(const collider_pen *pen, int axis, const double centre[3], double radius, double first,
                            double turns) {
     const int parts = (int)lround(48 * turns);
@@ -76,14 +77,14 @@ static pbd_status draw_circle(const collider_pen *pen, int axis, const double ce
     return draw_arc(pen, axis, centre, radius, 0, 1);
 }
 
-/* The point on a circle about z at so many quarter revolutions from x. */
+/* The point on a circle about z that is `quarters` quarter revolutions from the x axis. */
 static void on_circle(int quarters, double radius, double z, double out[3]) {
     out[0] = quarters % 2 ? 0 : radius * (1 - quarters);
     out[1] = quarters % 2 ? radius * (2 - quarters) : 0;
     out[2] = z;
 }
 
-/* About z, |z| <= half. */
+/* Draws a cylinder about z, |z| <= half. */
 static pbd_status draw_tube(const collider_pen *pen, double radius, double half) {
     for (int quarter = 0; quarter < 4; quarter++) {
         double from[3], to[3];
@@ -143,7 +144,7 @@ static pbd_status check_size(const pbd_collider *c, const char *who) {
     return s->check ? s->check(c->half, who) : pbd_ok();
 }
 
-/* Orthonormal and right-handed. */
+/* Checks that the frame is orthonormal and right-handed. */
 static pbd_status check_frame(const pbd_collider *c, const char *who) {
     const double(*a)[3] = c->axis;
     double worst = 0;

@@ -27,10 +27,11 @@ typedef struct collider_pen {
 
 /* Draws nothing for a plane, or for a collider that colliders_check refuses. */
 pbd_status collider_outline(const pbd_scene *scene, const pbd_collider *collider, const collider_pen *pen);
-/* Half-widths of a box about its centre, in its frame, that contains it, m; 0 along unbounded axes. */
+/* Writes the half-widths, m, of the box that contains the collider, about its centre and in its frame; 0 along
+ * unbounded axes. */
 void collider_extent(const pbd_scene *scene, const pbd_collider *collider, double extent[3]);
 
-/* From `time` to time + dt, s; without the mesh. */
+/* The pose over a substep from `time` to time + dt, s; its mesh is not set. */
 collider_pose collider_pose_over(const pbd_collider *from, double time, double dt);
 
 /* A mesh on the device, in its own frame, built once. */
@@ -43,37 +44,40 @@ typedef struct placed_mesh {
 typedef struct collider_poses {
     pbd_exec *exec;
     size_t count;
-    bool meshes, sheets; /* whether any is a mesh; an open mesh */
-    bool wanted;         /* the work of holding is known by the sums: held particles move (pbd_pour) */
+    bool meshes, sheets; /* whether any collider is a mesh; whether any is an open mesh */
+    bool wanted;         /* held particles move (pbd_pour): the sums give the work of holding them */
     placed_mesh *placed; /* by collider; zeroed unless a mesh */
     pbd_collider *collider;
     collider_pose *pose, *sent;
     collider_pose *device;        /* `count` */
-    double inverse_dt;            /* 1/s, of the running substep */
-    size_t summed;                /* rows of sums; 0: nothing moves, or they are not summed */
+    double inverse_dt;            /* 1/s, of the current substep */
+    size_t summed;                /* rows of sums; 0: nothing moves, or nothing is summed */
     double *sums;                 /* device, by row: COLLIDER_SUMS */
-    double before[COLLIDER_SUMS]; /* of rows that are no more, and of contact on the host */
+    double before[COLLIDER_SUMS]; /* sums of rows freed since, and of contact on the host */
 } collider_poses;
 
 /* recorder NULL: meshes are not reported. *c may be freed also after an error. */
 pbd_status collider_poses_create(collider_poses *c, const pbd_scene *scene, pbd_exec *exec, pbd_recorder *recorder);
 void collider_poses_free(collider_poses *c); /* safe on a zeroed one */
-/* For the substep from `time` on. Uploads the poses only if they changed. */
+/* Sets the poses of the substep from `time` to time + dt, s. Uploads them only if they changed. */
 pbd_status collider_poses_move(collider_poses *c, double time, double dt);
-/* From now on the work of colliders is summed if one of them or what is held moves, in at least `rows` rows: those of
- * the particles, or other ones that contact acts on. Sums so far are kept. Waits, if there are too few rows. */
+/* From now on, sums the work of colliders if any collider or held particle moves. There are at least `rows` rows, one
+ * for each particle or other point that contact acts on. Earlier sums are kept. Waits for the device if it has to add
+ * rows. */
 pbd_status collider_sums_room(collider_poses *c, size_t rows);
-/* For the kernels of the running substep. */
+/* For the kernels of the current substep. */
 collider_sums collider_sums_of(const collider_poses *c);
-/* What contact on the host summed. */
+/* Adds what contact on the host summed. */
 void collider_sums_add(collider_poses *c, const double sums[COLLIDER_SUMS]);
-/* For methods whose sweeps take pushes back: the sum of those is no impulse. */
+/* Stops summing. For methods whose later sweeps undo pushes, so that the sum of all pushes is not an impulse. */
 void collider_sums_leave_out(collider_poses *c);
 pbd_status collider_sums_clear(collider_poses *c);
-/* PBD_COLLIDER_SUMS: the sums of all rows, in their order. PBD_NOT_SUPPORTED where there are none. Waits. */
+/* Reads PBD_COLLIDER_SUMS, adding all rows in their order. PBD_NOT_SUPPORTED if there are no sums. Waits for the
+ * device. */
 pbd_status collider_sums_read(const collider_poses *c, double out[COLLIDER_SUMS]);
 
-/* The phase under which collision time is recorded: with meshes, mostly their search. */
+/* Returns the phase under which collision time is recorded: with meshes that of their search, which takes most of it;
+ * else `otherwise`. */
 const char *collider_poses_phase(const collider_poses *c, const char *otherwise);
 
 #endif

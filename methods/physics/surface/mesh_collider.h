@@ -1,5 +1,5 @@
 /* Continuous collision of a particle with a triangle surface that it must not pass: signed distance and normal at the
- * end of its path over a substep. In the surface's frame, where only the particle moves.
+ * end of its path over a substep. All is in the surface's frame, where only the particle moves.
  *
  * The inside of a closed surface is determined by the pseudonormal of the nearest point (mesh_surface.h). A sheet has
  * two admissible sides: a particle stays on its side. A particle that crosses the surface is projected onto the plane
@@ -62,7 +62,8 @@ PBD_FN collider_gap mesh_gap_from(const collider_mesh *m, const mesh_point *p, v
     return gap;
 }
 
-/* Without motion, searched within `reach`, beyond which it is MESH_FAR. Signs are reversed for a container. */
+/* The gap of a position without a path, searched within `reach`; MESH_FAR beyond it. Signs are reversed for a
+ * container. */
 PBD_FN_NOINLINE collider_gap mesh_gap_near(const collider_mesh *m, int container, vec3 x, real reach) {
     const mesh_point p = mesh_nearest(&m->view, x, reach, MESH_NONE);
     if (p.triangle == MESH_NONE) return mesh_far_gap(MESH_FAR);
@@ -97,9 +98,9 @@ PBD_FN mesh_point mesh_nearest_from(const collider_mesh *m, real *anchor, vec3 t
     return near;
 }
 
-/* At the end of the path from `from` to `to`. Beyond `radius` the distance is a lower bound, with any normal. *room >
- * 0, m: the path crosses nothing, nor does its continuation by less than this; 0: unknown; negative: the path ends on
- * the wrong side. */
+/* The gap at the end of the path from `from` to `to`. Beyond `radius` the distance is only a lower bound and the normal
+ * is arbitrary. *room, m: if positive, neither the path nor a continuation shorter than this crosses anything; 0:
+ * unknown; negative: the path ends on the wrong side. */
 PBD_FN_NOINLINE collider_gap mesh_gap_after(const collider_mesh *m, int container, real *anchor, vec3 from, vec3 to,
                                             real radius, real *room) {
     const real side = container ? (real)-1 : (real)1;

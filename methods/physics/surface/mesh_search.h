@@ -8,10 +8,11 @@
 
 #include "harness/exec/vec.h"
 
-/* Levels of a tree at most: 30 bits of codes plus 32 of indices distinguish nodes. */
+/* Largest number of levels of a tree: 30 bits of codes and 32 of indices distinguish nodes. */
 enum { MESH_LEVELS = 64 };
 
-/* For functions too large to be inlined into every kernel. On a GPU a call would have a stack. */
+/* For functions too large to be inlined into every kernel. On a GPU they are inlined, since a call would need a
+ * stack. */
 #if defined(__CUDACC__)
 #define PBD_FN_NOINLINE static __host__ __device__ __forceinline__
 #else
@@ -28,7 +29,7 @@ typedef struct mesh_view {
     const real *box;        /* nodes x 6: low, high. Nodes 0 to triangles - 2 are inner, then come the leaves */
     const uint32_t *child;  /* inner nodes x 2: nodes */
     const uint32_t *leaf;   /* by leaf: its triangle */
-    const uint32_t *parent; /* by node, except the root. Walks climb by it: a stack would be in a GPU's slow memory */
+    const uint32_t *parent; /* by node, except the root. Queries climb by it: a stack would be in a GPU's slow memory */
 } mesh_view;
 
 PBD_FN uint32_t mesh_sibling(const mesh_view *m, uint32_t node) {
@@ -119,7 +120,7 @@ PBD_FN real mesh_to_box(const mesh_view *m, uint32_t node, vec3 x) {
     return sum;
 }
 
-/* Keeps the nearer in *best; returns the squared distance of this triangle. */
+/* Replaces *best if this triangle is nearer. Returns the squared distance of this triangle. */
 PBD_FN real mesh_try_triangle(const mesh_view *m, uint32_t triangle, vec3 x, uint32_t without, mesh_point *best) {
     const uint32_t *corner = m->corner + 3 * (size_t)triangle;
     if (corner[0] == without || corner[1] == without || corner[2] == without) return MESH_FAR * MESH_FAR;
@@ -134,17 +135,18 @@ PBD_FN real mesh_try_triangle(const mesh_view *m, uint32_t triangle, vec3 x, uin
     return foot.square;
 }
 
-/* Within `reach`, m. without: skips triangles with this vertex, for queries at a mesh's own vertices; MESH_NONE: none.
- * *lead, m: how much farther than the nearest every other triangle is, computed up to `most`. */
+/* The nearest point within `reach`, m. without: skips triangles with this vertex, for queries at a mesh's own vertices;
+ * MESH_NONE: skips none. *lead, m: by how much every other triangle is farther away than the nearest, computed up to
+ * `most`. */
 PBD_FN_NOINLINE mesh_point mesh_nearest_by(const mesh_view *m, vec3 x, real reach, uint32_t without, real most,
                                            real *lead) {
     const real slack = (real)(1 + 32 * REAL_EPSILON), tiny = (real)(8 * REAL_EPSILON) * (real)(8 * REAL_EPSILON);
     const real least = tiny * vec3_dot(x, x); /* squared rounding error of a distance 0 */
-    uint64_t later = 0; /* by level above the node, the deepest lowest: the farther child is still to be visited */
+    uint64_t later = 0; /* a bit per level above the node, the deepest lowest: the farther child is still to visit */
     uint32_t node = 0;
     mesh_point best;
     const real end = reach < MESH_FAR ? reach : MESH_FAR;
-    real bound = (end + most) * (end + most), second = bound; /* culling bound; second nearest so far */
+    real bound = (end + most) * (end + most), second = bound; /* squared: culling bound; second nearest so far */
     best.weight[0] = best.weight[1] = best.weight[2] = 0;
     best.square = end * end;
     best.triangle = MESH_NONE;
@@ -205,7 +207,7 @@ typedef struct mesh_walk {
 
 PBD_FN void mesh_walk_begin(const mesh_view *m, mesh_walk *walk) { walk->node = m->triangles > 0 ? 0 : MESH_NONE; }
 
-/* The node after `node` and all below it, left children first. */
+/* The node that follows `node` and all nodes below it in depth-first order, left children first. */
 PBD_FN uint32_t mesh_after(const mesh_view *m, uint32_t node) {
     while (node != 0) {
         const uint32_t parent = m->parent[node], *child = m->child + 2 * (size_t)parent;
@@ -241,8 +243,8 @@ typedef struct mesh_hit {
 
 enum { MESH_FROM_FRONT = 1, MESH_FROM_BACK = 2 }; /* front: the side from which corners are counter-clockwise */
 
-/* Six times the volume of the tetrahedron of a segment and an edge; 0 if within rounding, so that a segment through an
- * edge crosses both its triangles rather than none. */
+/* Six times the volume of the tetrahedron spanned by a segment and an edge; 0 if within rounding, so that a segment
+ * through an edge crosses both its triangles rather than none. */
 PBD_FN real mesh_turn(vec3 along, vec3 a, vec3 b) {
     const vec3 across = vec3_cross(a, b);
     const real turn = vec3_dot(along, across), rounding = (real)(16 * REAL_EPSILON);

@@ -7,7 +7,7 @@
 #include "harness/exec/arena.h"
 
 enum { PARTS = 7 };               /* features of a triangle: face, edges, corners */
-static const double FLAT = 1e-12; /* area over the square of the longest edge; volume over area times size */
+static const double FLAT = 1e-12; /* 2 area over the square of the longest edge; volume over area times size */
 
 void mesh_surface_free(mesh_surface *s) {
     free(s->vertex);
@@ -108,7 +108,7 @@ static const double *corner(const mesh_surface *s, size_t t, size_t k) {
     return s->vertex + 3 * (size_t)s->triangle[3 * t + k % 3];
 }
 
-/* Twice the area, outward; 0 for a sliver. */
+/* Writes the normal with twice the area as length. For a sliver, writes 0 and returns false. */
 static bool area_of(const mesh_surface *s, size_t t, double out[3]) {
     double edge[3][3], longest = 0;
     for (size_t k = 0; k < 3; k++) {
@@ -134,7 +134,8 @@ static int by_vertices(const void *a, const void *b) {
     return (p->at > q->at) - (p->at < q->at);
 }
 
-/* other[3 t + k]: the half-edge opposite to the k-th of triangle t. False: one has none, or several. */
+/* Sets other[3 t + k] to the half-edge opposite to the k-th of triangle t. Returns false if one has none, or
+ * several. */
 static bool pair_edges(const mesh_surface *s, half_edge *edge, uint32_t *other) {
     const size_t count = 3 * s->triangles;
     for (size_t i = 0; i < count; i++) {
@@ -184,7 +185,7 @@ static double angle_at(const mesh_surface *s, size_t t, size_t k) {
     return atan2(length(n), dot(a, b));
 }
 
-/* at_vertex: vertices x 3, zeroed. A sliver has the normal of its neighbours. */
+/* at_vertex: scratch, vertices x 3, zeroed. A sliver takes the normal of its neighbours. */
 static void make_normals(mesh_surface *s, const uint32_t *other, double *at_vertex) {
     for (size_t t = 0; t < s->triangles; t++) {
         double *face = s->normal + 3 * PARTS * t;

@@ -32,7 +32,8 @@ pbd_status mesh_tree_create(mesh_tree *t, pbd_exec *exec, size_t triangles) {
     return device_arrays_allocate(exec, row, arrays_of(t, row));
 }
 
-/* The bounding box of all triangles' box centres: its low corner, and 1024 over its widths. */
+/* Sets `low` and `scale` from the bounding box of all triangles' box centres: its low corner, and 1024 over its
+ * widths. */
 static pbd_status scale_codes(mesh_tree *t, mesh_codes_args *codes) {
     const mesh_bounds_args args = {codes->mesh, t->triangles, t->block};
     const size_t blocks = blocks_of(t);

@@ -17,7 +17,7 @@ typedef struct mesh_rows {
     real margin;            /* m, around boxes */
 } mesh_rows;
 
-/* Ignores NaN and infinity. */
+/* Ignores NaN. */
 PBD_FN void mesh_grow(real box[6], vec3 x) {
     const real at[3] = {x.x, x.y, x.z};
     for (int d = 0; d < 3; d++) {
@@ -51,7 +51,7 @@ PBD_FN void mesh_box_of(const mesh_rows *m, uint32_t triangle, real box[6]) {
 typedef struct mesh_bounds_args {
     mesh_rows mesh;
     size_t triangles;
-    real *out; /* by block: low, high, of box centres */
+    real *out; /* by block: low and high corner of the bounds of box centres */
 } mesh_bounds_args;
 
 PBD_FN vec3 mesh_middle(const mesh_rows *m, uint32_t triangle) {
@@ -185,7 +185,7 @@ typedef struct mesh_closest_args {
     mesh_view mesh;
     const real *x; /* rows of four */
     real reach;    /* m */
-    int own;       /* x are the mesh's vertices: triangles at a vertex are skipped for it */
+    int own;       /* x are the mesh's vertices: the query of a vertex skips its triangles */
     mesh_point *out;
 } mesh_closest_args;
 

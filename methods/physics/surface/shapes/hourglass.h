@@ -4,7 +4,8 @@
 COLLIDER_SHAPE(HOURGLASS, hourglass)
 #elif defined(V)
 
-/* In (distance from the axis, |z|): the slope from (half[0], 0) to (half[1], half[2]), and the end at half[2]. */
+/* In the half plane (distance from the axis, |z|): the side from (half[0], 0) to (half[1], half[2]), and the flat end
+ * at half[2]. */
 PBD_FN V(collider_gap) V(hourglass_gap)(const real half[3], V(vec3) x) {
     const V(real) zero = V(real_set)(0), one = V(real_set)(1), radial = V(axis_distance)(x), z = V(real_abs)(x.z);
     const real widening = half[1] - half[0], slope = real_sqrt(widening * widening + half[2] * half[2]);
@@ -38,7 +39,7 @@ static void hourglass_extent(const collider_solid *s, double extent[3]) {
     extent[2] = s->half[2];
 }
 
-/* Four slopes from the middle to each end, and the circles between them. */
+/* Four lines along the side from the middle to each end, and the circles in the middle and at the ends. */
 static pbd_status hourglass_outline(const collider_solid *s, const collider_pen *pen) {
     for (int quarter = 0; quarter < 4; quarter++)
         for (int end = -1; end <= 1; end += 2) {

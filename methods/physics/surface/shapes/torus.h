@@ -24,7 +24,7 @@ static void torus_extent(const collider_solid *s, double extent[3]) {
     extent[2] = s->half[1];
 }
 
-/* The widest and the narrowest circle, the highest and the lowest, and the tube at eight places. */
+/* The widest, narrowest, highest and lowest circle, and the tube's section at four places. */
 static pbd_status torus_outline(const collider_solid *s, const collider_pen *pen) {
     const double ring = s->half[0], tube = s->half[1];
     for (int side = -1; side <= 1; side += 2) {
