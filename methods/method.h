@@ -4,11 +4,11 @@
  *
  * The harness owns scene and exec; the method copies what it needs in `create` and owns its state. `read` returns
  * fields (positions, velocities, ...) as doubles in the scene's order. `save` and `load` let one state be solved again
- * for warm-ups and timing. `needs` and `takes` declare what a method requires and supports of a scene: all else is
- * refused before `create`.
+ * for warm-ups and timing. `needs` and `takes` declare what a method requires of a scene and supports in it: other
+ * scenes are refused before `create`.
  *
  * A method is a folder methods/NAME and one line METHOD(NAME) in methods.def. Its sources are compiled twice, with
- * `real` as float and as double, those whose name ends in _once.c once; one of them defines `const pbd_method
+ * `real` as float and as double, and those whose name ends in _once.c once. One of them defines `const pbd_method
  * PBD_NAME(NAME)`. Nothing else in the project names a method.
  *
  * Units are SI throughout: m, kg, s, N, Pa. Arrays of vectors are rows of three, x fastest.
@@ -35,12 +35,12 @@ extern "C" {
 
 typedef enum pbd_code {
     PBD_OK = 0,
-    PBD_BAD_INPUT,      /* the caller's words or numbers: exit 2 */
+    PBD_BAD_INPUT,      /* invalid words or numbers from the caller: exit 2 */
     PBD_NOT_SUPPORTED,  /* unsupported by this method, backend or build: exit 2 */
     PBD_FAILED,         /* the machine's fault: memory, disk, a library: exit 5, or 2 for the store */
     PBD_DIVERGED,       /* NaN, inf or runaway motion: a state of a run */
     PBD_NO_EQUILIBRIUM, /* the static problem has no (unique) answer: a state of a run */
-    PBD_NOT_SETTLED,    /* the step limit came before rest: a state of a run */
+    PBD_NOT_SETTLED,    /* the step limit was reached before rest: a state of a run */
     PBD_INTERRUPTED,    /* Ctrl-C: a state of a run */
     PBD_UNPHYSICAL      /* energy from nothing, grains through walls: a state of a run, judged by the harness */
 } pbd_code;
@@ -68,11 +68,11 @@ static inline pbd_status pbd_ok(void) {
     } while (0)
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------
- * A method or case lists its parameters once; the harness parses, checks ranges, prints --help and hashes from it. */
+ * A method or case lists its parameters once; the harness parses, checks, prints --help and hashes from that list. */
 
-/* PBD_TEXT: words of the user's, such as the name of a set. PBD_FILE: a path; its value is the path and a hash of what
- * is in the file, `part.msh#1f2e3d4c5b6a7988`, so that the same path with another content is another run. Without a
- * preset ("") a PBD_TEXT or PBD_FILE must be given. */
+/* PBD_TEXT: text from the user, such as the name of a set. PBD_FILE: a path; its value is the path and a hash of the
+ * file's contents, `part.msh#1f2e3d4c5b6a7988`, so that the same path with other contents is another run. A PBD_TEXT or
+ * PBD_FILE with the preset "" must be given. */
 typedef enum pbd_param_kind { PBD_REAL, PBD_INTEGER, PBD_CHOICE, PBD_TEXT, PBD_FILE } pbd_param_kind;
 
 enum { PBD_OPEN_MIN = 1, PBD_OPEN_MAX = 2 }; /* the bound itself is not allowed */
@@ -81,13 +81,13 @@ typedef struct pbd_param {
     const char *name;
     const char *unit; /* "" for a pure number */
     pbd_param_kind kind;
-    const char *preset; /* the default, as it would be typed. Of a method's numbers and choices: may be "auto"
+    const char *preset; /* the default, as it would be typed. For a method's numbers and choices it may be "auto"
                            (pbd_method.choose) */
-    double min, max;    /* of numbers: closed unless `open` says otherwise */
+    double min, max;    /* range of numbers, closed unless `open` says otherwise */
     unsigned open;
     const char *const *choices; /* NULL-terminated. PBD_CHOICE: names; the value is the index. PBD_TEXT: words that are
-                                   always among the possible ones, or NULL */
-    const char *doc;            /* one line; begins with when it is read, if not always (conditions.h) */
+                                   always possible, or NULL */
+    const char *doc;            /* one line; begins with the condition for reading it, if any (conditions.h) */
 } pbd_param;
 
 /* One resolved parameter. Its canonical spelling (what hashes and the store use) is `text`, or `words` for PBD_TEXT and
@@ -117,8 +117,8 @@ long pbd_integer(const pbd_values *values, const char *name);
 int pbd_choice(const pbd_values *values, const char *name);
 const char *pbd_text(const pbd_values *values, const char *name);
 
-/* Reads the whole file of a PBD_FILE. PBD_BAD_INPUT when it cannot be read or is no longer what it was when the run was
- * planned. Both strings end with NUL and are the caller's: pbd_content_free. */
+/* Reads the whole file of a PBD_FILE. PBD_BAD_INPUT if it cannot be read or has changed since the run was planned. Both
+ * strings end with NUL; the caller frees them with pbd_content_free. */
 typedef struct pbd_content {
     char *path, *text;
     size_t bytes; /* of text, without the NUL */
@@ -133,11 +133,11 @@ enum { PBD_MOST_MATERIALS = 8 };    /* of a scene */
 enum { PBD_MOST_FLOW_VALUES = 16 }; /* parameters of a flow rule */
 enum { PBD_MOST_FIBRES = 3 };       /* directions: one is transversely isotropic, two or three orthotropic (C-8) */
 
-/* What a material is, where a scene holds more than one kind. */
+/* The kind of a material, of which a scene may contain several. */
 typedef enum pbd_matter {
     PBD_CONTINUUM, /* a body with a law, and perhaps a flow rule */
     PBD_FLUID,     /* a liquid that keeps its density (Macklin and Mueller 2013): no law, no E */
-    PBD_CLOTH,     /* of triangles */
+    PBD_CLOTH,     /* a surface of triangles */
     PBD_MATTERS
 } pbd_matter;
 
@@ -151,19 +151,19 @@ typedef struct pbd_material {
     double nu;      /* Poisson's ratio */
     double density; /* kg/m^3; 0: every particle weighs 1 kg (rodero2016) */
     pbd_convention convention;
-    const char *law; /* elastic law by its name in methods/physics/matter/laws.def; NULL: corotated. Linear methods take
-                        no notice */
+    const char *law; /* elastic law by its name in methods/physics/matter/laws.def; NULL: corotated. Linear methods
+                        ignore it */
     double fibre[PBD_MOST_FIBRES][3];        /* directions at rest, any length; each read when its stiffness > 0 */
-    double fibre_stiffness[PBD_MOST_FIBRES]; /* Pa, cao2023 section 4.3 (C-7): each adds twice itself to the modulus
-                                                along its fibre; 0: no such fibre */
-    double yield_strain;                     /* of the norm of the elastic Green strain; 0: elastic */
-    double creep;                            /* 1/s: how fast plastic strain takes over what is beyond yield_strain */
+    double fibre_stiffness[PBD_MOST_FIBRES]; /* Pa, cao2023 section 4.3 (C-7): each adds twice its value to the
+                                                modulus along its fibre; 0: no such fibre */
+    double yield_strain;                     /* limit of the norm of the elastic Green strain; 0: elastic */
+    double creep;                            /* 1/s: rate at which strain beyond yield_strain becomes plastic */
     double thickness;                        /* m, of triangles; 0: 1 */
-    double bending;                          /* N m, of triangles: E t^3/(12 (1 - nu^2)) of a plate; 0: none */
-    double viscosity; /* of a liquid: c of XSPH, the share of its neighbours' mean velocity that a particle takes on in
+    double bending;                          /* N m, of triangles: E t^3/(12 (1 - nu^2)) for a plate; 0: none */
+    double viscosity; /* of a liquid: c of XSPH, the share of its neighbours' mean velocity that a particle adopts in
                          a step */
     const char *flow; /* flow rule by its name in methods/physics/matter/flow.def; NULL: none.
-                         Another thing than yield_strain: for laws in Hencky strain */
+                         Distinct from yield_strain: for laws in Hencky strain */
     double flow_value[PBD_MOST_FLOW_VALUES]; /* the rule's own parameters, in their order: flow_table.h */
 } pbd_material;
 
@@ -180,7 +180,7 @@ static inline bool pbd_has_fibres(const pbd_material *material) {
 typedef struct pbd_particles {
     size_t count;
     double *positions;  /* count x 3, m, at rest */
-    double *start;      /* count x 3, m: where a body that does not start at rest starts; NULL: positions */
+    double *start;      /* count x 3, m: initial positions, if they are not those at rest; NULL: positions */
     double *velocities; /* count x 3, m/s; NULL: 0 */
     double *masses;     /* count, kg */
     double *volumes;    /* count, m^3, at rest: the part of the body that each represents; NULL: mass / density */
@@ -189,8 +189,8 @@ typedef struct pbd_particles {
     size_t bodies;      /* 0: one */
     uint32_t *body;     /* count: the body of each; NULL: all of one */
     size_t fixed;
-    uint32_t *fixed_particle; /* fixed, ascending. Held at their start: a bar is stretched or twisted by `start`. Or
-                                 moved and let go: pbd_pour */
+    uint32_t *fixed_particle; /* fixed, ascending. Held at their `start`, which may stretch or twist a bar; or moved
+                                 and released (pbd_pour) */
 } pbd_particles;
 
 /* Elements between particles. */
@@ -271,22 +271,22 @@ typedef struct pbd_blades {
 typedef struct pbd_loads {
     double gravity[3]; /* m/s^2, on every particle's mass; a dead load */
     double *forces;    /* particles x 3, N, constant while they act; NULL: none */
-    double forces_end; /* s: forces act in steps that begin before; 0: always. Gravity always acts */
+    double forces_end; /* s: forces act in steps that begin before this time; 0: always. Gravity always acts */
 } pbd_loads;
 
 /* Edges or faces of cells under a dead load. */
 typedef struct pbd_loaded {
     size_t count;
     uint32_t *corner; /* count x corners */
-    double *density; /* count x corners x 3: N/m of edges, N/m^2 of faces, by the size at rest; interpolated between the
-                        corners by their shape functions */
+    double *density;  /* count x corners x 3: N/m of edges, N/m^2 of faces, per size at rest; interpolated between the
+                         corners by their shape functions */
 } pbd_loaded;
 
-/* The part of loads.forces that is spread over edges and faces. loads.forces holds it as the consistent forces of the
- * corners: those of edges, and of quads where the scene has hexahedra, else of triangles. Quads are faces of hexahedra;
- * triangles are faces of tetrahedra, or cloth. A scene with both kinds of cells lists the surface in both. A method
- * with other elements, quadratic ones or tetrahedra where the scene has hexahedra too, replaces that part:
- * methods/physics/parts/surface_load.h. */
+/* The part of loads.forces that is distributed over edges and faces. loads.forces contains it as consistent forces on
+ * the corners: those of edges, and those of quads if the scene has hexahedra, otherwise of triangles. Quads are faces
+ * of hexahedra; triangles are faces of tetrahedra, or cloth. A scene with both kinds of cells lists the surface in
+ * both. A method with other elements (quadratic ones, or tetrahedra in a scene that also has hexahedra) replaces that
+ * part: methods/physics/parts/surface_load.h. */
 typedef struct pbd_surface_load {
     pbd_loaded edges, triangles, quads; /* of 2, 3, 4 corners */
 } pbd_surface_load;
@@ -300,8 +300,8 @@ typedef enum pbd_fixing { PBD_FIXED_WEIGHT, PBD_FIXED_RESET } pbd_fixing;
 /* Whether a constraint that two elements share counts once or once per element (rodero2016, open choice 8). */
 typedef enum pbd_sharing { PBD_SHARED_ONCE, PBD_SHARED_PER_ELEMENT } pbd_sharing;
 
-/* The closed surface of a body as it was given, at rest, counter-clockwise from outside: for pictures, which let its
- * particles carry it. No method reads it. */
+/* The closed surface of a body as it was given, at rest, counter-clockwise from outside. For pictures, in which it
+ * moves with the body's particles. No method reads it. */
 typedef struct pbd_skin {
     uint32_t body; /* in particles.body */
     size_t vertices, triangles;
@@ -314,20 +314,20 @@ typedef struct pbd_hints {
     pbd_sharing shared;
 } pbd_hints;
 
-/* Held particles that move evenly and are let go one by one: what a nozzle pours. Colliders do not act on a held one.
- */
+/* Held particles that move at a constant velocity and are released one by one, as poured from a nozzle. Colliders do
+ * not act on held particles. */
 typedef struct pbd_pour {
     double velocity[3]; /* m/s, of every held particle */
     double *until;      /* particles.fixed, s: free, with that velocity, in steps that begin then or later. NULL: held
-                           particles stand still, at all times */
+                           particles never move */
 } pbd_pour;
 
 typedef struct pbd_scene {
     uint32_t bytes; /* sizeof(pbd_scene) of the program; set by the harness */
     pbd_particles particles;
     pbd_cells hexes;     /* order of Zienkiewicz: 0..3 the base counter-clockwise from above, 4..7 above them */
-    pbd_cells tets;      /* three corners clockwise as seen from the fourth: det D_m > 0, of edges from the fourth */
-    pbd_cells triangles; /* cloth. Without strain across it, and lambda of plane stress, E nu/(1 - nu^2) */
+    pbd_cells tets;      /* three corners clockwise as seen from the fourth: det D_m > 0, with edges from the fourth */
+    pbd_cells triangles; /* cloth: no strain across it, and lambda of plane stress, E nu/(1 - nu^2) */
     pbd_colliders colliders;
     pbd_contact contact;
     pbd_blades blades;
@@ -335,7 +335,7 @@ typedef struct pbd_scene {
     pbd_hints hints;
     double extent;    /* m, the largest edge of the bounding box at rest: the scale of relative thresholds */
     double duration;  /* s; 0: the case needs static equilibrium */
-    bool solved;      /* by the method's `solve`; else by steps */
+    bool solved;      /* whether by the method's `solve`; otherwise by steps */
     size_t materials; /* 0: one */
     pbd_material material[PBD_MOST_MATERIALS];
     pbd_surface_load surface_load;
@@ -391,7 +391,8 @@ typedef enum pbd_kind {
 void pbd_metric(pbd_recorder *, const char *name, const char *unit, pbd_kind, double value);
 /* A count that adds up over calls (constraint_solves, steps): stored beside the metrics, exact. */
 void pbd_count(pbd_recorder *, const char *name, uint64_t add);
-/* One component of a series; appends. A series of vectors has components "x", "y", "z", one of numbers "value". */
+/* Appends to one component of a series. A series of vectors has the components "x", "y", "z", a series of numbers
+ * "value". */
 void pbd_series(pbd_recorder *, const char *name, const char *component, const char *unit, const double *values,
                 size_t count, size_t stride);
 /* Kept once per name with the number of times it was raised and the first sentence. */
@@ -399,14 +400,14 @@ void pbd_warning(pbd_recorder *, const char *name, const char *format, ...) __at
 /* Time of a phase of the method (projection, neighbour_search...); phases of one name add up and do not nest. */
 void pbd_phase_begin(pbd_recorder *, const char *name);
 void pbd_phase_end(pbd_recorder *);
-/* False during warm-ups and timed repetitions of a solve, whose metrics and series are not kept: what is computed for
- * them alone is then left out. */
+/* Returns false during warm-ups and timed repetitions of a solve, whose metrics and series are not kept. Skip then
+ * whatever is computed only for them. */
 bool pbd_records(const pbd_recorder *);
-/* True where the positions after each iteration of a step are looked at. An implicit solver then reports them,
- * particles x 3, m, in the scene's order; iteration 0: where the iterations begin. */
+/* Returns true if the positions after each iteration of a step are wanted. An implicit solver then reports them with
+ * pbd_iterate, particles x 3, m, in the scene's order; iteration 0: the positions before the first iteration. */
 bool pbd_wants_iterates(const pbd_recorder *);
 void pbd_iterate(pbd_recorder *, long iteration, const double *positions);
-/* True once the user has interrupted the run: return PBD_INTERRUPTED soon, between two steps. */
+/* Returns true once the user has interrupted the run: return PBD_INTERRUPTED soon, between two steps. */
 bool pbd_stop_requested(const pbd_recorder *);
 
 /* ---- Method ------------------------------------------------------------------------------------------------------ */
@@ -439,27 +440,29 @@ enum {
 typedef enum pbd_field {
     PBD_POSITIONS,             /* particles x 3, m */
     PBD_VELOCITIES,            /* particles x 3, m/s */
-    PBD_PREDICTED,             /* particles x 3, m: what the next projection would start from (rodero2016, R-11) */
+    PBD_PREDICTED,             /* particles x 3, m: from which the next projection would start (rodero2016, R-11) */
     PBD_DEFORMATION_GRADIENTS, /* particles x 9, row by row: F at each particle */
     PBD_MEAN_STRESS,           /* 9, Pa: first Piola-Kirchhoff stress, row by row, mean over the volume at rest */
-    PBD_PRESSURES,             /* particles, Pa: of liquid, by the multipliers of the last step; 0 of other matter */
+    PBD_PRESSURES,             /* particles, Pa: of liquid, from the last step's multipliers; 0 for other matter */
     PBD_EXCHANGE,              /* particles x 3, N s: impulses exchanged between liquid and continuum */
-    PBD_COLLIDER_SUMS,         /* 5, where a collider of the scene moves, or held particles do: work of the colliders on
-                                  particles, J; its part that contact dissipated, J; their impulse, N s, three. From
-                                  creation or `load` on */
-    PBD_INTERNAL_ENERGY, /* 1, J: what the method stores beside the law's energy at its deformation gradients: that of
-                            an equation of state, or of control against zero-energy motions */
-    PBD_PLASTIC_DISSIPATION, /* 1, J, where matter flows: what return mappings dissipated, in steps that are
-                                recorded (pbd_records), from creation or `load` on */
-    PBD_SPIN                 /* 3, kg m^2/s: angular momentum that particles carry beside x cross m v */
+    PBD_COLLIDER_SUMS,         /* 5, if a collider or held particles of the scene move: work of the colliders on
+                                  particles, J; the part of it that contact dissipated, J; three components of their
+                                  impulse, N s. Summed from creation or `load` on */
+    PBD_INTERNAL_ENERGY, /* 1, J: energy that the method stores in addition to the law's at its deformation gradients:
+                            that of an equation of state, or of the control of zero-energy modes */
+    PBD_PLASTIC_DISSIPATION, /* 1, J, where matter flows: energy dissipated by return mappings in recorded steps
+                                (pbd_records), from creation or `load` on */
+    PBD_SPIN                 /* 3, kg m^2/s: angular momentum of particles in addition to x cross m v */
 } pbd_field;
 
-/* Elements with nodes beyond the scene's particles, which come first in their order. Elements are those of the scene's
- * tetrahedra or hexahedra, one for one. The arrays belong to the state and are valid until it changes. */
+/* Elements with more nodes than the scene's particles. The particles are the first nodes, in their order. There is one
+ * element for each tetrahedron or hexahedron of the scene. The state owns the arrays; they are valid until it
+ * changes. */
 typedef struct pbd_mesh {
     size_t nodes, elements; /* 0: the elements have no other nodes than particles */
-    int corners;            /* nodes of an element. 10: four corners, turned as in pbd_scene.tets, and the
-                               middles of edges 0-1, 1-2, 2-0, 0-3, 1-3, 2-3; 27: 3 x 3 x 3, the first direction fastest */
+    int corners;            /* nodes of an element. 10: four corners, oriented as in pbd_scene.tets, and the
+                               middles of edges 0-1, 1-2, 2-0, 0-3, 1-3, 2-3. 27: 3 x 3 x 3, first direction
+                               fastest */
     const uint32_t *node;   /* elements x corners */
     const double *rest, *displacement, *velocity; /* nodes x 3: m, m, m/s */
 } pbd_mesh;
@@ -467,10 +470,10 @@ typedef struct pbd_mesh {
 /* The norm of an iterative solver's residual in one step, by the definition in pbd_method.residual. */
 typedef struct pbd_residual {
     double first, last; /* before the first iteration, and after the last */
-    double rounding;    /* a norm below this is rounding */
+    double rounding;    /* a norm below this is rounding error */
 } pbd_residual;
 
-/* The fraction of the residual that is left; 0 where there was none. */
+/* The fraction of the residual that is left; 0 if there was none. */
 static inline double pbd_residual_left(const pbd_residual *r) {
     return r->first <= r->rounding ? 0 : r->last / r->first;
 }
@@ -492,24 +495,24 @@ typedef struct pbd_method {
     pbd_status (*save)(const void *state, void *blob, size_t *bytes);
     pbd_status (*load)(void *state, const void *blob, size_t bytes);
     void (*destroy)(void *state); /* NULL-safe */
-    const char *law; /* the only elastic law that it supports, by its name in laws.def: it takes the place of a case's
-                        default. NULL: all laws, or it reads none */
-    /* What is written to files of states instead of the scene's cells; NULL: these are. */
+    const char *law; /* the only elastic law that it supports, by its name in laws.def: replaces a case's default.
+                        NULL: it supports all laws, or reads none */
+    /* The mesh that is written to files of states instead of the scene's cells; NULL: the cells are written. */
     void (*mesh)(const void *state, pbd_mesh *out);
-    /* Iterative solvers; NULL: the method is explicit or direct. The norm, in words. */
+    /* For iterative solvers: the norm of the residual, in words. NULL: the method is explicit or direct. */
     const char *residual;
-    /* The next step or solve measures its residual into *out, if it iterates; NULL: no longer. Results do not depend on
-     * it. */
+    /* Asks the next step or solve to measure its residual into *out, if it iterates; NULL withdraws the request.
+     * Results do not depend on it. */
     void (*watch)(void *state, pbd_residual *out);
-    /* Why residuals above the limit carry no warning: the published form stops after a fixed few iterations. Begins
-     * with when that is so, if not always (conditions.h). NULL: they carry one. */
+    /* Why a residual above the limit causes no warning: the published form stops after a few iterations, a fixed
+     * number. Begins with the condition for that, if any (conditions.h). NULL: it causes a warning. */
     const char *unconverged;
-    /* The number, or of a PBD_CHOICE the index, that `auto` stands for in this scene; NAN: none suits it. Parameters
-     * are chosen in their order: reals to come are NAN. A scene that could not be built is empty. NULL: no parameter
-     * may be `auto`. */
+    /* Returns the number, or the index of a PBD_CHOICE, that `auto` stands for in this scene; NAN: none is suitable.
+     * Parameters are chosen in their order: reals not yet chosen are NAN. A scene that could not be built is empty.
+     * NULL: no parameter may be `auto`. */
     double (*choose)(const pbd_scene *, const pbd_values *, const char *parameter);
-    /* Finishes the steps that `step` has only begun, so that their time is that of the solve and not of what looks at
-     * the state afterwards. Whatever reads the state waits by itself. NULL: steps are done when `step` returns. */
+    /* Waits for steps that `step` has only started, so that their time counts as that of the solve and not as that of a
+     * later read. Functions that read the state wait by themselves. NULL: steps are complete when `step` returns. */
     pbd_status (*wait)(void *state);
 } pbd_method;
 

@@ -1,4 +1,5 @@
-/* A method's or part's parameters, each written once: its row for --help and checks, its member, its reader.
+/* Parameters of a method or part, each declared once: this makes its row for --help and checks, its struct member and
+ * its reader.
  *
  *     #define PARAMS(REAL, INTEGER, CHOICE)                                                     \
  *         REAL(dt, "s", "1e-4", 0, 1e3, PBD_OPEN_MIN, "time step")                              \
@@ -9,7 +10,8 @@
  *
  * PBD_SETTINGS declares the enumerators solver_coloured_gs and solver_jacobi,
  * struct xpbi_settings { double dt; long iterations; int solver; } and
- * xpbi_settings xpbi_settings_read(const pbd_values *). Parts do so in their headers; a method joins their rows. */
+ * xpbi_settings xpbi_settings_read(const pbd_values *). Parts declare theirs in their headers; a method joins the
+ * rows. */
 #ifndef PBD_PARAMS_H
 #define PBD_PARAMS_H
 

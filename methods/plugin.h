@@ -16,8 +16,8 @@
  * On loading, the program passes a table of its functions, pbd_host. methods/plugin_calls.c, which pbdbench_add_plugin
  * compiles into each plug-in, implements the functions of method.h, harness/exec/exec.h, harness/exec/emu.h and
  * methods/physics/space/colouring.h by calls through that table, so that a plug-in's source is written like one in the
- * tree. Of the rest of methods/physics it may use what headers define. A plug-in runs on cpu, on emu, and on cuda if
- * nvcc was found when it was built. Example: `examples/plugin`. Check: `pbdbench plugin check FILE`.
+ * tree. Of the rest of methods/physics it may use everything that is defined in headers. A plug-in runs on cpu, on emu,
+ * and on cuda if nvcc was found when it was built. Example: `examples/plugin`. Check: `pbdbench plugin check FILE`.
  *
  * Structs are extended only at their ends. On loading, the sizes of all shared structs are compared. A struct that is
  * passed by pointer (PBD_GROWING) may be smaller in the plug-in, which then does not use the newer members; one in
@@ -88,7 +88,7 @@ struct pbd_emu_index;
     P(pbd_iterate, (pbd_recorder * recorder, long iteration, const double *positions), (recorder, iteration, positions))
 
 typedef struct pbd_host {
-    uint32_t bytes; /* of this table in the program: rows beyond it are not there */
+    uint32_t bytes; /* size of this table in the program: rows beyond it do not exist */
     void (*warning)(pbd_recorder *, const char *name, const char *text);
 #define PBD_HOST_FUNCTION(type, name, parameters, arguments) type(*name) parameters;
 #define PBD_HOST_PROCEDURE(name, parameters, arguments) void(*name) parameters;
@@ -100,16 +100,17 @@ typedef struct pbd_host {
 /* ---- What a plug-in exports -------------------------------------------------------------------------------------- */
 
 #define PBD_GROWING(S) S(pbd_method) S(pbd_scene) S(pbd_host)
-#define PBD_FIXED(S)                                                                                                   \
-    S(pbd_kernel)                                                                                                      \
-    S(pbd_work)                                                                                                        \
-    S(pbd_status)                                                                                                      \
-    S(pbd_param)                                                                                                       \
-    S(pbd_value)                                                                                                       \
-    S(pbd_values)                                                                                                      \
-    S(pbd_content)                                                                                                     \
-    S(pbd_particles) S(pbd_cells) S(pbd_material) S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) \
-        S(pbd_blades) S(pbd_blade) S(pbd_loads) S(pbd_hints)
+#define PBD_FIXED(S)                                                                                                \
+    S(pbd_kernel)                                                                                                   \
+    S(pbd_work)                                                                                                     \
+    S(pbd_status)                                                                                                   \
+    S(pbd_param)                                                                                                    \
+    S(pbd_value)                                                                                                    \
+    S(pbd_values)                                                                                                   \
+    S(pbd_content)                                                                                                  \
+    S(pbd_particles)                                                                                                \
+    S(pbd_cells) S(pbd_material) S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blades) \
+        S(pbd_blade) S(pbd_loads) S(pbd_hints)
 
 typedef struct pbd_struct_size {
     const char *name; /* NULL ends a list */
@@ -134,7 +135,7 @@ typedef struct pbd_plugin_table {
 
 void pbd_plugin_take_host(const pbd_host *host); /* methods/plugin_calls.c, within the plug-in */
 
-/* Weak, so that a plug-in of one precision links: the other is NULL then. */
+/* Weak, so that a plug-in with a single precision links: the address of the other method is then NULL. */
 #define PBD_DECLARE_METHOD(NAME) \
     extern const pbd_method NAME##_float __attribute__((weak)), NAME##_double __attribute__((weak))
 #define PBD_BOTH(NAME) \
@@ -152,7 +153,7 @@ void pbd_plugin_take_host(const pbd_host *host); /* methods/plugin_calls.c, with
                                          .method = METHODS,                                                       \
                                          .methods = sizeof(METHODS) / sizeof *(METHODS)}
 
-/* The table of a plug-in of one method. Its source is compiled twice, and the table belongs to one of the two. */
+/* The table of a plug-in with one method. Its source is compiled twice; only the f64 object contains the table. */
 #define PBD_PLUGIN(NAME, VERSION) PBD_PLUGIN_OF(REAL, NAME, VERSION)
 #define PBD_PLUGIN_OF(REAL_, NAME, VERSION) PBD_PLUGIN_OF_(REAL_, NAME, VERSION)
 #define PBD_PLUGIN_OF_(REAL_, NAME, VERSION) PBD_PLUGIN_IN_##REAL_(NAME, VERSION)

@@ -8,8 +8,8 @@ PBD_FN void block_add_isotropic(vreal k[6], vreal s) {
     for (int d = 0; d < 3; d++) k[d] += s;
 }
 
-/* H d2 psi/ds ds as a block, with a multiple of I added if it is not positive semidefinite: as much as
- * Gershgorin's circles ask for. */
+/* The block H = d2 psi/ds ds. If it is not positive definite, a multiple of I is added, as large as Gershgorin's
+ * circles require. */
 PBD_FN void block_of_slope(vprincipal_slope slope, vreal h[6]) {
     const vreal zero = vreal_set(0);
     h[0] = slope.diagonal.x, h[1] = slope.diagonal.y, h[2] = slope.diagonal.z;
@@ -25,8 +25,8 @@ PBD_FN void block_of_slope(vprincipal_slope slope, vreal h[6]) {
     block_add_isotropic(h, shift);
 }
 
-/* K^-1 f by L D L^T, of a positive definite K. Divided by its trace first, so that no product overflows. A pivot that
- * rounding makes too small is raised. */
+/* K^-1 f by L D L^T, for a positive definite K. K is divided by its trace first, so that no product overflows. A pivot
+ * that rounding makes too small is raised. */
 PBD_FN vvec3 block_solve(const vreal k[6], vvec3 f) {
     const real least = REAL_IS_FLOAT ? (real)1e-6 : (real)1e-13;
     vreal scale = 1 / (k[0] + k[1] + k[2]);

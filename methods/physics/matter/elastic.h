@@ -65,13 +65,13 @@ PBD_FN V(volume) V(volume_of_stretches)(V(vec3) s) {
     return out;
 }
 
-/* The same from F and E: det(I + 2E) = J^2 = 1 + 2 i1 + 4 i2 + 8 i3. */
+/* The same from F and E, by det(I + 2E) = J^2 = 1 + 2 i1 + 4 i2 + 8 i3. */
 PBD_FN V(volume) V(volume_of_matrix)(V(mat3) f, V(mat3) e) {
     V(real) i1 = V(mat3_trace)(e), i3 = V(mat3_det)(e);
     V(real) i2 = e.x.x * e.y.y + e.y.y * e.z.z + e.z.z * e.x.x - e.y.x * e.y.x - e.z.x * e.z.x - e.z.y * e.z.y;
     V(volume) out;
     out.j = V(mat3_det)(f);
-    V(real) near = V(real_where)(4 * V(mat3_inner)(e, e) < NEAR, out.j, V(real_set)(-1)); /* > 0 where it is */
+    V(real) near = V(real_where)(4 * V(mat3_inner)(e, e) < NEAR, out.j, V(real_set)(-1)); /* > 0 where F is near rest */
     V(real) inverse = 1 / V(real_where)(near > 0, 1 + out.j, V(real_set)(1));
     out.d = V(real_where)(near > 0, (2 * i1 + (4 * i2 + 8 * i3)) * inverse, out.j - 1);
     out.square = 2 * i1;
@@ -79,7 +79,7 @@ PBD_FN V(volume) V(volume_of_matrix)(V(mat3) f, V(mat3) e) {
     return out;
 }
 
-/* The continuous join of the laws of log J (`NAME_turn` of laws.def): d H_jj/d s_k is -lambda/(s_j^2 s_k). */
+/* NAME_turn of laws.def for laws with log J, where d H_jj/d s_k is -lambda/(s_j^2 s_k). */
 PBD_FN V(vec3) V(log_turn)(V(hyperelastic) m, V(vec3) q, V(vec3) d) {
     V(vec3) weight = V(vec3_over)(V(vec3_times)(d, d), V(vec3_times)(q, q));
     V(real) sum = HALF * m.lambda * V(vec3_sum)(weight);

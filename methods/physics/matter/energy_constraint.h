@@ -21,8 +21,9 @@
 /* The last two have several components: methods/strain_energy/vector_constraints.h. */
 enum { ENERGY_PBD, ENERGY_XPBD, ENERGY_XPBD_ROOT, ENERGY_SIX_STRAINS, ENERGY_TWO_CONSTRAINTS };
 
-/* s of the table. compliance: 1/(unit^2 dt^2) for xpbd, 1/(unit dt^2) for xpbd_root. size: V. share: relaxation factor
- * of the constraint's step. lambda: the multiplier before; *multiplier: after, not written for pbd. */
+/* Returns s of the table above. compliance: 1/(unit^2 dt^2) for xpbd, 1/(unit dt^2) for xpbd_root. size: V. share:
+ * relaxation factor of the constraint's step. lambda: the multiplier before the step; *multiplier: after it, not
+ * written for pbd. */
 PBD_FN vreal energy_factor(int form, real compliance, vreal psi, vreal q, vreal size, vreal share, vreal lambda,
                            vreal *multiplier) {
     const vreal none = vreal_set(0);

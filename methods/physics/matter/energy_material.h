@@ -33,8 +33,8 @@ typedef struct energy_material {
     double unit;         /* Pa, a power of two near E */
     fibre_set fibre;     /* stiffnesses in units of `unit` */
     int form;            /* ENERGY_PBD... */
-    bool deviatoric;     /* flow */
-    double yield, creep; /* 0: elastic; 1/s */
+    bool deviatoric;     /* plastic flow by the deviatoric strain */
+    double yield, creep; /* strain, 0: elastic; 1/s */
     double thickness;    /* m of a membrane; 1 otherwise */
 } energy_material;
 
@@ -55,7 +55,7 @@ void energy_sample(energy_samples *all, const energy_material *m, double idle, d
 /* The compliance for energy_factor; dt in s. */
 real energy_compliance(const energy_material *m, double dt);
 
-/* The rounding of a constraint's residual where that of strains is `strain`. */
+/* The rounding error of a constraint's residual, given the rounding error `strain` of strains. */
 double energy_rounding(const energy_material *m, double strain);
 
 #endif

@@ -29,7 +29,7 @@ typedef enum flow_kind {
     FLOW_KINDS
 } flow_kind;
 
-/* One for all lanes. */
+/* The same for all lanes. */
 typedef struct flow_rule {
     int kind; /* FLOW_name */
     union {
@@ -108,8 +108,8 @@ PBD_FN V(real) V(flow_hardening)(const flow_rule *r, V(real) state) {
 #undef FLOW_HARDENING_hardens
 }
 
-/* Applies the rule to singular values of svd3.h, where the decomposition is available: the new F is U diag(s) V^T with
- * the returned s, which is the argument where `moved` is false. */
+/* Applies the rule to the singular values of an existing decomposition (svd3.h): the new F is U diag(s) V^T with the
+ * returned s, which is the argument where `moved` is false. */
 PBD_FN V(flowed) V(flow_stretches)(const flow_rule *r, V(vec3) s, V(real) state) {
     const V(real) least = V(real_set)((real)FLOW_LEAST_STRETCH), inf = V(real_set)((real)INFINITY);
     V(vec3) q = V(vec3_make)(V(real_max)(least, s.x), V(real_max)(least, s.y), V(real_max)(least, s.z));
@@ -137,9 +137,9 @@ PBD_FN V(flowed_matrix) V(flow_matrix)(const flow_rule *r, V(mat3) f, V(real) st
     return out;
 }
 
-/* Plastic dissipation of a return mapping, in units of the moduli: tau(to) : (log from - log to) with the stress tau of
- * the Hencky law that acts after it, as backward Euler integrates tau : D^p (Simo and Hughes 1998, 3.6). At least
- * FLOW_LEAST_STRETCH counts of a stretch. */
+/* Plastic dissipation of a return mapping, in units of the moduli: tau(to) : (log from - log to), with tau the stress
+ * of the Hencky law after the mapping, as backward Euler integrates tau : D^p (Simo and Hughes 1998, 3.6). Stretches
+ * below FLOW_LEAST_STRETCH count as FLOW_LEAST_STRETCH. */
 PBD_FN V(real) V(flow_dissipated)(real mu, real lambda, V(vec3) from, V(vec3) to) {
     const V(real) least = V(real_set)((real)FLOW_LEAST_STRETCH);
     const V(vec3) e = V(vec3_log)(V(vec3_at_least)(to, least));

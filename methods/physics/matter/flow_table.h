@@ -12,25 +12,26 @@ typedef struct flow_parameter {
     pbd_param param;
 } flow_parameter;
 
-/* In pictures: as spheres, or as a surface, matt, wet, or with the dull gloss of metal. */
+/* How pictures show such matter: as spheres, or as a surface that is matt, wet, or has the dull gloss of metal. */
 typedef enum flow_look { FLOW_GRAINS, FLOW_MATT, FLOW_GLOSSY, FLOW_METAL } flow_look;
 
 typedef struct flow_entry {
     const char *name;
     const flow_parameter *parameter; /* ends with a NULL name; in the order of a material's flow_value */
-    uint32_t colour;                 /* of pictures, 0xRRGGBB */
+    uint32_t colour;                 /* in pictures, 0xRRGGBB */
     flow_look look;
-    bool hardens;                    /* scales the moduli by flow_hardening of flow.h */
+    bool hardens; /* scales the moduli by flow_hardening of flow.h */
 } flow_entry;
 
 extern const flow_entry flow_table[]; /* in the order of flow.def, ends with a NULL name */
 
-/* For `shared` of a case whose material flows: `flow` and the parameters of every rule, each once, with the rules that
- * read it as the condition of its description. flow_read reads them. Not from two threads at once the first time. */
+/* For `shared` of a case whose material flows: `flow` and the parameters of all rules, each once. The description of a
+ * parameter begins with the rules that read it, as its condition. flow_read reads the values. The first call is not
+ * thread-safe. */
 const pbd_param *flow_params(void);
 void flow_read(const pbd_values *values, pbd_material *material);
 
-/* Sets the rule and its presets. PBD_BAD_INPUT for a name that is not in the list. */
+/* Sets the material's rule and the presets of its parameters. PBD_BAD_INPUT for a name that is not in the list. */
 pbd_status flow_preset(pbd_material *material, const char *rule);
 /* Index in flow_value; -1: the rule has no such parameter. */
 int flow_place(const char *rule, const char *parameter);

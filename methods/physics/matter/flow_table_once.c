@@ -41,12 +41,12 @@ enum {
 };
 
 typedef struct flow_row {
-    char rules[120], doc[320]; /* "flow=von_mises|mohr_coulomb", and the description behind it */
+    char rules[120], doc[320]; /* "flow=von_mises|mohr_coulomb", and the description that begins with it */
 } flow_row;
 
 static void add_row(const flow_entry *rule, const flow_parameter *p, pbd_param *row, flow_row *text) {
     size_t k = 1;
-    if (p->role == FLOW_STATE || p->role == FLOW_STEP) return; /* no parameters of a case */
+    if (p->role == FLOW_STATE || p->role == FLOW_STEP) return; /* not parameters of a case */
     while (row[k].name && strcmp(row[k].name, p->param.name) != 0) k++;
     const char *said = row[k].name ? row[k].doc + strlen(text[k].rules) + 2 : p->param.doc;
     char doc[sizeof text->doc];

@@ -5,14 +5,14 @@
 #include "methods/physics/matter/law_table.h"
 #include "methods/physics/matter/laws.h"
 
-/* The law without a join. An unknown name gives NaN; harness/catalog/scene_check.c rejects it before. */
+/* The law without a join. An unknown name gives NaN; harness/catalog/scene_check.c rejects it earlier. */
 static inline __attribute__((unused)) hyperelastic law_plain(const pbd_material *m) {
     int law;
     const pbd_status status = law_find(m->law, &law);
     return hyperelastic_make(law, PBD_JOIN_NONE, status.code == PBD_OK ? m->E : (double)NAN, m->nu, 0);
 }
 
-/* The fibres with a stiffness, normalised, in order; stiffnesses in units of `unit`, Pa. */
+/* Writes the fibres with a stiffness, in order: normalised directions, and stiffnesses in units of `unit`, Pa. */
 static inline __attribute__((unused)) pbd_status fibres_make(const pbd_material *material, double unit,
                                                              fibre_set *out) {
     out->count = 0;

@@ -59,7 +59,7 @@ typedef struct fibre_set {
 #define PBD_BODY "methods/physics/matter/laws.h"
 #include "methods/physics/math/twice.h"
 
-/* The threshold of a join, unless another is given. */
+/* The default threshold of a join. */
 PBD_FN double hyperelastic_threshold(int law, pbd_join join) {
     return join == PBD_JOIN_PRINTED && law_domain_of(law) != LAW_SOFTENS ? 0 : 0.57735026918962576451; /* 1/sqrt 3 */
 }

@@ -75,7 +75,7 @@ PBD_FN void V(add_plastic)(V(stressed) * s, V(mat3) f, V(real) mu, V(real) lambd
     s->p = V(mat3_sub)(s->p, V(mat3_mul)(f, V(symmetric_matrix)(sp)));
 }
 
-/* E_p after a step that ends at F. creep: c above, 0 to 1. */
+/* Returns E_p after a step that ends at F. creep: c above, 0 to 1. */
 PBD_FN V(symmetric) V(plastic_flow)(V(mat3) f, V(symmetric) ep, real yield, real creep, int deviatoric) {
     V(symmetric) now = V(symmetric_plus)(V(symmetric_green)(f), V(real_set)(-1), ep);
     if (deviatoric) {

@@ -1,5 +1,5 @@
-/* Exact dP/dF of the elastic laws without joins, of fibres and of fixed plastic strain, for implicit finite elements;
- * for single reals.
+/* Exact dP/dF of the elastic laws without joins, of fibres and of fixed plastic strain, for implicit finite elements.
+ * Scalar code only, no batches.
  *
  * With F = U diag(s) V^T and dM = U^T dF V the change of stress is dP = U dN V^T, where
  *     dN_kk = sum_l H_kl dM_ll,                              H = d2 psi/ds ds
@@ -23,7 +23,7 @@ typedef struct tangent {
 
 /* ---- Symmetric 3 x 3: eigenvalues clamped at 0 by Jacobi turns --------------------------------------------------- */
 
-/* One Jacobi turn that makes a[i][j] zero; the columns of v turn along. */
+/* One Jacobi rotation that makes a[i][j] zero; the columns of v are rotated with it. */
 PBD_FN void symmetric_turn(real a[3][3], real v[3][3], int i, int j) {
     if (a[i][j] == 0) return;
     real theta = (a[j][j] - a[i][i]) / (2 * a[i][j]);
@@ -168,7 +168,7 @@ PBD_FN mat3 plastic_tangent_apply(const plastic_tangent *t, mat3 df) {
 
 /* ---- As a matrix ------------------------------------------------------------------------------------------------- */
 
-/* As a matrix: out[i][j] is d P_i/d F_j with entries numbered column by column, as mat3 holds them. */
+/* out[i][j] is d P_i/d F_j, with entries numbered column by column, as in mat3. */
 PBD_FN void tangent_matrix(const tangent *t, real out[9][9]) {
     for (int j = 0; j < 9; j++) {
         real unit[9] = {0};

@@ -1,4 +1,4 @@
-/* The time that an elastic wave takes from particle to particle: the measure of a time step. Host code, in f64. */
+/* The time that an elastic wave takes from particle to particle, by which time steps are chosen. Host code, in f64. */
 #ifndef PBD_WAVE_H
 #define PBD_WAVE_H
 
@@ -8,8 +8,8 @@
 
 #include "methods/method.h"
 
-/* m/s: of pressure waves at rest, c = sqrt((lambda + 2 mu)/density), in the fastest of a scene's continua. A fibre adds
- * twice its stiffness to the modulus (pbd_material). 0: none is elastic. */
+/* Returns the speed, m/s, of pressure waves at rest, c = sqrt((lambda + 2 mu)/density), in the fastest of a scene's
+ * continua. A fibre adds twice its stiffness to the modulus (pbd_material). 0: no continuum is elastic. */
 static inline double fastest_wave(const pbd_scene *scene) {
     double fastest = 0;
     for (size_t k = 0; k < (scene->materials > 0 ? scene->materials : 1); k++) {
@@ -22,13 +22,15 @@ static inline double fastest_wave(const pbd_scene *scene) {
     return fastest;
 }
 
-/* s: from a particle to the next; infinite where particles are no samples, or not elastic. */
+/* Returns the time, s, of such a wave from one particle to the next; infinite if particles are not samples or not
+ * elastic. */
 static inline double wave_crossing(const pbd_scene *scene) {
     const double speed = fastest_wave(scene);
     return scene->particles.spacing > 0 && speed > 0 ? scene->particles.spacing / speed : (double)INFINITY;
 }
 
-/* Rounded down to two digits; but 0.005, which is no sum of powers of two, stays 0.005. */
+/* Rounds down to two digits, with a tolerance for numbers such as 0.005 that are not exact in binary: 0.005 stays
+ * 0.005. */
 static inline double round_step(double dt) {
     if (!(dt > 0) || !isfinite(dt)) return (double)NAN;
     const double power = floor(log10(dt)) - 1;

@@ -26,8 +26,8 @@ typedef struct cluster_batch {
 
 typedef struct cluster_plan {
     size_t clusters, parts, entries; /* entries: particles of all clusters */
-    int colours;     /* largest number for one material; 0: no clusters found, and nothing else is set */
-    uint32_t *order; /* place -> element of the scene */
+    int colours;                     /* largest number for one material; 0: no clusters found, nothing else is set */
+    uint32_t *order;                 /* place -> element of the scene */
     uint32_t *first_part, *part, *first_particle, *particle, *own; /* as in cluster_view */
     cluster_batch *batch;                                          /* by material, then by colour */
     size_t batches;

@@ -60,7 +60,7 @@ PBD_FN mohr_coulomb_rule mohr_coulomb_make(flow_moduli m, const mohr_coulomb_val
 #endif
 #else
 
-/* -k of the edge's point nearest to the strain e in the energy norm; > 0 beyond the apex. */
+/* Returns -k of the edge's point that is nearest to the strain e in the energy norm; > 0 beyond the apex. */
 PBD_FN V(real) V(mohr_coulomb_along)(const mohr_coulomb_edge *a, V(vec3) e) {
     return (a->r.x * e.x + a->r.y * e.y + a->r.z * e.z) * a->inverse;
 }
@@ -77,7 +77,7 @@ PBD_FN V(flowed) V(flow_mohr_coulomb)(const mohr_coulomb_rule *r, V(vec3) s, V(r
     V(vec3) plane = V(vec3_make)(e.x - r->rise * flow, e.y, e.z + r->fall * flow);
     V(mask) ordered = (plane.x >= plane.y) & (plane.y >= plane.z) & (V(vec3_sum)(plane) <= 0);
 
-    /* On the nearer edge more of the trial's energy, k^2 (r.u), remains. */
+    /* The nearer edge is the one on which more of the trial's energy, k^2 (r.u), remains. */
     V(real) low = V(real_min)(zero, V(mohr_coulomb_along)(&r->low, e));
     V(real) high = V(real_min)(zero, V(mohr_coulomb_along)(&r->high, e));
     V(mask) lower = low * low * r->high.inverse >= high * high * r->low.inverse;

@@ -37,7 +37,7 @@ typedef struct V(hencky_parts) {
     V(real) trace, norm; /* norm: of the deviator */
 } V(hencky_parts);
 
-/* Of log s - shift. */
+/* The parts of log s - shift. */
 PBD_FN V(hencky_parts) V(hencky_parts_of)(V(vec3) s, real shift) {
     V(vec3) e = V(vec3_shift)(V(vec3_log)(s), V(real_set)(-shift));
     V(hencky_parts) out;

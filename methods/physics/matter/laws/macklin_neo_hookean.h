@@ -1,5 +1,5 @@
 /* psi = mu/2 (I - 3) - mu (J - 1) + l/2 (J - 1)^2, I = tr F^T F, l = lambda + mu: the stable neo-Hookean energy without
- * a logarithm (Smith et al. 2018; Macklin and Mueller 2021; Chen et al. 2024), up to a constant mu/2 (I - 3) +
+ * a logarithm (Smith et al. 2018; Macklin and Mueller 2021; Chen et al. 2024). Up to a constant it is mu/2 (I - 3) +
  * l/2 (J - a)^2 with a = 1 + mu/l. With l = lambda, as those papers write it, Lame's parameters at rest would be
  * (lambda - mu, mu). */
 #ifdef LAW

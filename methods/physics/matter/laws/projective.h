@@ -1,9 +1,9 @@
 /* psi = mu |F - R|^2 + 3/2 lambda |F - D|^2, D the nearest matrix of determinant 1: the energy of projective dynamics
  * (Bouaziz et al. 2014) with the weights that make Lame's parameters at rest those of the material.
  *
- * D = U diag(t) V^T with s_k = t_k + c/t_k and t_x t_y t_z = 1. D minimises, so its change does not count: p = 2 mu
- * (s - 1) + 3 lambda (s - t). It is unique for J < 4; beyond, psi may have kinks where two minima are equally near, and
- * D is the one that t leads to continuously from rest, as far as there is one. */
+ * D = U diag(t) V^T with s_k = t_k + c/t_k and t_x t_y t_z = 1. D minimises |F - D|, so its change does not
+ * contribute to p = 2 mu (s - 1) + 3 lambda (s - t). D is unique for J < 4. For larger J, psi may have kinks where two
+ * minima are equally near; D is then the minimum that t reaches continuously from rest, as far as there is one. */
 #ifdef LAW
 LAW(projective, by_svd, whole)
 #elif !defined(PBD_BODY)
@@ -12,7 +12,7 @@ LAW(projective, by_svd, whole)
 
 #include "methods/physics/matter/elastic.h"
 
-#define PROJECTIVE_ROUNDS (REAL_IS_FLOAT ? 10 : 12) /* tested to e^-3 <= s <= e^3, inverted too */
+#define PROJECTIVE_ROUNDS (REAL_IS_FLOAT ? 10 : 12) /* tested for e^-3 <= s <= e^3, also inverted */
 
 #define PBD_BODY "methods/physics/matter/laws/projective.h"
 #include "methods/physics/math/twice.h"
@@ -34,10 +34,10 @@ PBD_FN V(real) V(unimodular_root)(V(real) s, V(real) c, V(real) * root) {
     return V(real_where)(s > 0, HALF * (s + *root), 2 * c / V(real_min)(s - *root, V(real_set)(-REAL_MIN)));
 }
 
-/* Solves t_x t_y t_z = 1 for q = s - t of the smallest stretch, where c = q (s - q) and the other two are the larger
- * roots: by Newton's method between bounds, and by halving where that leaves them. The product falls from above 1 to
- * below 1 between the bounds: for J < 1 c is in [-1 - s^2, 0]; else the smallest t is in [s/2, s] or, where the product
- * at s/2 is above 1, below s/2. */
+/* Solves t_x t_y t_z = 1 for q = s - t of the smallest stretch, where c = q (s - q) and the other two t are the larger
+ * roots. Newton's method between bounds, with bisection for steps that leave the bounds. The product falls from above 1
+ * to below 1 between the bounds: for J < 1, c is in [-1 - s^2, 0]; otherwise the smallest t is in [s/2, s] or, if the
+ * product at s/2 is above 1, below s/2. */
 PBD_FN V(unimodular) V(unimodular_of)(V(vec3) s) {
     const V(real) zero = V(real_set)(0), one = V(real_set)(1);
     const V(real) low = V(real_min)(s.x, V(real_min)(s.y, s.z));
