@@ -149,7 +149,7 @@ static void a_run_in_parts_is_the_same(void **state) {
 /* Each part has a new process of the engine, which has saved no state before it loads one. */
 static void a_run_of_an_engine_in_parts_is_the_same(void **state) {
     (void)state;
-    static const row springs = {"recovery", "springs", "particles=200 start=scaled ball=0.5 duration=0.02 dt=1e-3"};
+    static const row springs = {"recovery", "springs", "particles=200 start=scaled ball=0.9 duration=0.02 dt=1e-3"};
     char path[] = "/tmp/pbdbench-pause-XXXXXX.yaml";
     const char *file = path;
     const pbd_texts engines = {&file, 1};

@@ -9,8 +9,6 @@
 #include "harness/rank/profiles.h"
 #include "harness/rank/rank.h"
 
-enum { NAME_WIDTH = 19 }; /* columns: projective_dynamics, the longest name of a method */
-
 static const char caveat[] =
     "The order of two methods in a performance profile depends on the others in it (Gould and Scott 2016).";
 
@@ -19,6 +17,16 @@ static const char caveat[] =
 static const char *threads_text(int threads, char out[24]) {
     snprintf(out, 24, "%d thread%s", threads, threads == 1 ? "" : "s");
     return out;
+}
+
+/* Width of the column of methods, in characters. */
+static int name_width(const pbd_rank *rank) {
+    size_t width = 16;
+    for (size_t i = 0; i < rank->rows; i++) {
+        const size_t length = strlen(rank->row[i].choices->method);
+        if (length > width) width = length;
+    }
+    return (int)width;
 }
 
 static const char *per(const pbd_problem *p) { return pbd_problem_moves(p) ? "a frame of 1/60 s" : "a solve"; }
@@ -80,7 +88,7 @@ static void print_heading(const pbd_problem *p, FILE *out) {
 static void print_columns(const pbd_rank *rank, const pbd_rank_row *row, FILE *out) {
     const pbd_budgets budgets = pbd_rank_budgets(rank, row->problem);
     char text[32];
-    fprintf(out, "  %-*s", NAME_WIDTH, threads_text(row->threads, text));
+    fprintf(out, "  %-*s", name_width(rank), threads_text(row->threads, text));
     for (size_t i = 0; i < budgets.count; i++) {
         pbd_budget_text(budgets.seconds[i], text);
         fprintf(out, " %8s", text);
@@ -91,7 +99,7 @@ static void print_columns(const pbd_rank *rank, const pbd_rank_row *row, FILE *o
 static void print_row(const pbd_rank *rank, const pbd_rank_row *row, FILE *out) {
     const pbd_budgets budgets = pbd_rank_budgets(rank, row->problem);
     char text[24], failures[300];
-    fprintf(out, "  %-*s", NAME_WIDTH, row->choices->method);
+    fprintf(out, "  %-*s", name_width(rank), row->choices->method);
     for (size_t i = 0; i < budgets.count; i++) fprintf(out, " %8s", over_text(row->best[i], text));
     failures_text(rank, row, failures, sizeof failures);
     fprintf(out, " %12s%s%s\n", time_text(row->fastest[1], text), *failures ? "  " : "", failures);
@@ -120,12 +128,12 @@ static void print_place(const pbd_rank *rank, const pbd_rank_row *row, size_t pl
     char over[24], time[24], failures[300];
     failures_text(rank, row, failures, sizeof failures);
     if (t)
-        fprintf(out, "  %2zu  %-*s %8s %10s  %.8s  %s%s%s%s\n", place, NAME_WIDTH, row->choices->method,
+        fprintf(out, "  %2zu  %-*s %8s %10s  %.8s  %s%s%s%s\n", place, name_width(rank), row->choices->method,
                 over_text(t, over), time_text(t, time), t->run_id, t->settings, *failures ? " (other trials: " : "",
                 failures, *failures ? ")" : "");
     else
-        fprintf(out, "   -  %-*s no trial within it%s%s\n", NAME_WIDTH, row->choices->method, *failures ? ": " : "",
-                failures);
+        fprintf(out, "   -  %-*s no trial within it%s%s\n", name_width(rank), row->choices->method,
+                *failures ? ": " : "", failures);
 }
 
 static void print_places(const pbd_rank *rank, size_t first, FILE *out) {
@@ -232,10 +240,10 @@ static void print_profiles(const pbd_rank *rank, int threads, FILE *out) {
             "and 10"
             "\nof real time (static: s)\n",
             m.problems, threads_text(threads, text));
-    fprintf(out, "  %-*s %4s %16s %16s %16s %6s %6s %6s %6s\n", NAME_WIDTH, "", "fits", "1x", "2x", "10x", "ever",
+    fprintf(out, "  %-*s %4s %16s %16s %16s %6s %6s %6s %6s\n", name_width(rank), "", "fits", "1x", "2x", "10x", "ever",
             "0.1", "1", "10");
     for (size_t i = 0; i < m.methods; i++) {
-        fprintf(out, "  %-*s %4zu", NAME_WIDTH, m.method[i], m.fits[i]);
+        fprintf(out, "  %-*s %4zu", name_width(rank), m.method[i], m.fits[i]);
         for (size_t k = 0; k < RATIOS; k++) fprintf(out, k < 3 ? " %16s" : " %6s", range_text(&m, i, ratios[k], text));
         for (size_t k = 1; k < SPANS; k += 2)
             fprintf(out, " %6.2f", pbd_data_profile(m.cost, m.unit, m.problems, m.methods, i, spans[k]));
