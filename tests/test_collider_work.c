@@ -1,6 +1,6 @@
 /* The work of moving colliders (methods/physics/surface/collider_pose.h, PBD_COLLIDER_SUMS) against mechanics: free
- * particles on pistons, belts and turntables, whose work and heat are known in closed form, and bodies that a piston
- * throws, of every method that sums. */
+ * particles on pistons, belts and turntables, whose work and heat are known in closed form; and bodies thrown by a
+ * piston, in every method that sums the work. */
 #define REAL double
 #include "tests/contact_world.h"
 #include "tests/flow_values.h"
@@ -24,8 +24,8 @@ static sums sums_of(const world *w) {
 
 /* ---- Free particles ---------------------------------------------------------------------------------------------- */
 
-/* A piston at V takes a particle at rest along: the impulse m V works at V, and half of m V^2 becomes motion. Another
- * particle is never met. Twice the passes change nothing. */
+/* A piston at speed V hits a particle at rest: the impulse m V does the work m V^2, half of which becomes motion. It
+ * never meets another particle. More passes change nothing. */
 static void a_piston_works_at_its_own_speed(void **unused) {
     (void)unused;
     for (int passes = 1; passes <= 4; passes += 3) {
@@ -48,8 +48,8 @@ static void a_piston_works_at_its_own_speed(void **unused) {
     }
 }
 
-/* What rests on a plane at rest, while another collider moves elsewhere: no work. Each step of dt makes the speed g dt,
- * which contact takes: m g^2 dt/2 per time. */
+/* A particle rests on a plane at rest while another collider moves elsewhere: no work. Contact removes the speed g dt
+ * that each step adds, which dissipates m g^2 dt/2 per unit of time. */
 static void a_plane_at_rest_does_no_work(void **unused) {
     (void)unused;
     const double m = 2.5, g = 9.81, dt = 0.001;
@@ -86,9 +86,9 @@ static void where_no_collider_moves_nothing_is_summed(void **unused) {
     world_close(&one);
 }
 
-/* While a particle slides on a belt at u, mu m g works at u, and heats by mu m g times the slip u - mu g t: W = mu m g
- * u t, Q = mu m g (u t - mu g t^2/2). Once it sticks, at u/(mu g) = 0.51 s, W = m u^2 and Q = m u^2/2. The normal force
- * dissipates m g^2 dt/2 per time besides, as on a plane at rest. */
+/* While a particle slides on a belt at speed u, the friction mu m g does work at u, and produces heat with the slip
+ * u - mu g t: W = mu m g u t, Q = mu m g (u t - mu g t^2/2). Once it sticks, at u/(mu g) = 0.51 s, W = m u^2 and
+ * Q = m u^2/2. In addition the normal force dissipates m g^2 dt/2 per unit of time, as on a plane at rest. */
 static void friction_on_a_belt(void **unused) {
     (void)unused;
     const double m = 2.5, g = 9.81, mu = 0.4, u = 2, dt = 0.001, rest = 0.5 * m * g * g * dt;
@@ -107,12 +107,12 @@ static void friction_on_a_belt(void **unused) {
     s = sums_of(&one);
     check_near("work after 1 s, J", s.work, m * u * u, 1e-9);
     check_near("heat after 1 s, J", s.dissipated, 0.5 * m * u * u + rest,
-               1e-4); /* a step's part while it begins to stick */
+               1e-4); /* part of the step in which it begins to stick */
     world_close(&one);
 }
 
-/* A turntable takes a particle at rest along by friction: m (omega R)^2. After that friction bends its path without
- * work, up to (omega dt)^2/2 per step: 1.3e-4 in 1000. */
+/* A turntable accelerates a particle from rest by friction, doing the work m (omega R)^2. After that friction bends the
+ * path without work, except for up to (omega dt)^2/2 per step: 1.3e-4 in 1000 steps. */
 static void a_turntable_works(void **unused) {
     (void)unused;
     const double m = 2.5, omega = 0.5, R = 2, rest = 0.5 * m * 9.81 * 9.81 * 0.001;
@@ -129,8 +129,8 @@ static void a_turntable_works(void **unused) {
     world_close(&one);
 }
 
-/* A ball of radius 1 that spins under a particle of radius 1/2: friction mu m g works at the speed omega of the ball's
- * surface, not at that of the particle's middle, 1.5 omega. */
+/* A ball of radius 1 spins under a particle of radius 1/2: friction mu m g does work at the speed of the ball's
+ * surface, omega, and not at that of the particle's centre, 1.5 omega. */
 static void friction_works_at_the_point_of_contact(void **unused) {
     (void)unused;
     const double m = 2.5, mu = 0.1, omega = 3, dt = 1e-4;
@@ -146,7 +146,7 @@ static void friction_works_at_the_point_of_contact(void **unused) {
     step(&one, dt, 1, down);
     const sums s = sums_of(&one);
     check_near("impulse along x, N s", s.impulse[0], mu * m * 9.81 * dt, 1e-9);
-    const double turned = omega * dt; /* the point came along a chord: up, too */
+    const double turned = omega * dt; /* the point moved along a chord, thus upwards too */
     check_near("work, J", s.work, m * 9.81 * (mu * sin(turned) + 1 - cos(turned)), 1e-9);
     world_close(&one);
 }
@@ -193,9 +193,11 @@ static const struct thrown {
     bool grains;
     double dt;
     int steps;
-    double left; /* of a step's momentum, by the solver's tolerance */
+    double left; /* error by the solver's tolerance, relative to a step's momentum */
 } thrown[] = {{"xpbi", "", PBD_CONTINUUM, false, 1e-3, 60, 0},
               {"mpm", "", PBD_CONTINUUM, false, 1e-3, 60, 0},
+              {"corrected_sph", "", PBD_CONTINUUM, false, 1e-3, 60, 0},
+              {"mlsrk", "", PBD_CONTINUUM, false, 1e-3, 60, 0},
               {"pbf", "", PBD_FLUID, false, 2e-3, 60, 0},
               {"gissler_snow", "tolerance=1e-3", PBD_CONTINUUM, false, 1e-3, 5, 1e-3},
               {"xpbd_grains", "start_sweeps=0 averaging=pair", PBD_CONTINUUM, true, 1e-3, 60, 0},
@@ -220,8 +222,8 @@ static void throw_block(const struct thrown *of, int backend, int threads, int s
     free_block(&scene);
 }
 
-/* All of a body's momentum is the piston's impulse, which works at the piston's speed: W = V P. Without friction, no
- * part of it lies across. */
+/* All of a body's momentum P comes from the piston's impulse, which does work at the piston's speed: W = V P. Without
+ * friction the impulse has no lateral part. */
 static void a_piston_throws_bodies(void **unused) {
     (void)unused;
     for (size_t k = 0; k < sizeof thrown / sizeof *thrown; k++) {
@@ -237,7 +239,7 @@ static void a_piston_throws_bodies(void **unused) {
     }
 }
 
-/* Bit by bit the same for any number of threads; from the emulation of a GPU up to rounding. */
+/* The sums are bitwise the same for any number of threads; emulation agrees up to rounding. */
 static void sums_do_not_depend_on_threads(void **unused) {
     (void)unused;
 #if defined(__SANITIZE_THREAD__)
@@ -258,7 +260,7 @@ static void sums_do_not_depend_on_threads(void **unused) {
     }
 }
 
-/* They begin anew where a state is loaded. */
+/* The sums restart at 0 when a state is loaded. */
 static void a_loaded_state_begins_without_work(void **unused) {
     (void)unused;
     for (size_t k = 0; k < sizeof thrown / sizeof *thrown; k++) {

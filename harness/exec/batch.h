@@ -216,6 +216,40 @@ PBD_FN void batch_store_rows(double *rows, const uint32_t *index, int stride, in
 #undef PBD_LOW
 #undef PBD_HIGH
 
+#elif !PBD_IS_FLOAT && defined(__AVX2__)
+
+#include <immintrin.h>
+
+/* Pairs of rows give x and z of two lanes, and y and w; halves of two pairs are then put together. */
+PBD_FN void batch_load_rows(const double *rows, const uint32_t *index, int stride, int count, vreal out[4]) {
+    if (count < PBD_BATCH) {
+        batch_load_rows_plain(rows, index, stride, count, out);
+        return;
+    }
+    __m256d r[4];
+    for (int l = 0; l < 4; l++) r[l] = _mm256_loadu_pd(rows + 4 * (size_t)index[l * stride]);
+    const __m256d xz01 = _mm256_unpacklo_pd(r[0], r[1]), yw01 = _mm256_unpackhi_pd(r[0], r[1]);
+    const __m256d xz23 = _mm256_unpacklo_pd(r[2], r[3]), yw23 = _mm256_unpackhi_pd(r[2], r[3]);
+    out[0] = (vreal)_mm256_permute2f128_pd(xz01, xz23, 0x20);
+    out[1] = (vreal)_mm256_permute2f128_pd(yw01, yw23, 0x20);
+    out[2] = (vreal)_mm256_permute2f128_pd(xz01, xz23, 0x31);
+    out[3] = (vreal)_mm256_permute2f128_pd(yw01, yw23, 0x31);
+}
+
+PBD_FN void batch_store_rows(double *rows, const uint32_t *index, int stride, int count, const vreal in[4]) {
+    if (count < PBD_BATCH) {
+        batch_store_rows_plain(rows, index, stride, count, in);
+        return;
+    }
+    const __m256d x = (__m256d)in[0], y = (__m256d)in[1], z = (__m256d)in[2], w = (__m256d)in[3];
+    const __m256d xy02 = _mm256_unpacklo_pd(x, y), xy13 = _mm256_unpackhi_pd(x, y);
+    const __m256d zw02 = _mm256_unpacklo_pd(z, w), zw13 = _mm256_unpackhi_pd(z, w);
+    _mm256_storeu_pd(rows + 4 * (size_t)index[0], _mm256_permute2f128_pd(xy02, zw02, 0x20));
+    _mm256_storeu_pd(rows + 4 * (size_t)index[stride], _mm256_permute2f128_pd(xy13, zw13, 0x20));
+    _mm256_storeu_pd(rows + 4 * (size_t)index[2 * stride], _mm256_permute2f128_pd(xy02, zw02, 0x31));
+    _mm256_storeu_pd(rows + 4 * (size_t)index[3 * stride], _mm256_permute2f128_pd(xy13, zw13, 0x31));
+}
+
 #else
 #define batch_load_rows batch_load_rows_plain
 #define batch_store_rows batch_store_rows_plain

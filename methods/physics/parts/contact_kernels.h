@@ -481,7 +481,7 @@ PBD_BATCH_OVER(measure_pairs, contact_measure_args, first, count, 6 * sizeof(rea
     const size_t slice = first / CONTACT_SLICE, lane = first % CONTACT_SLICE;
     const uint32_t begin = pass->slice[slice], end = pass->slice[slice + 1], *i = pass->own + first;
     const vreal zero = vreal_set(0), one = vreal_set(1);
-    vreal own[4], rest[4], pairs = zero, depth = zero, near = vreal_set(-(real)1e30);
+    vreal own[4], rest[4] = {zero, zero, zero, zero}, pairs = zero, depth = zero, near = vreal_set(-(real)1e30);
     real number[PBD_BATCH];
     if (begin < end) batch_load_rows(a->p, i, 1, PBD_BATCH, own);
     if (begin < end && a->within) batch_load_rows(a->rest, i, 1, PBD_BATCH, rest);

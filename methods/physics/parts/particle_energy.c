@@ -391,7 +391,8 @@ static pbd_status read_control(const particle_energy *s, double *out) {
 pbd_status particle_energy_read(const void *state, pbd_field field, double *out) {
     const particle_energy *s = state;
     const position_solver *position = &s->position;
-    if (field == PBD_POSITIONS || field == PBD_VELOCITIES) return position_read(state, field, out);
+    if (field == PBD_POSITIONS || field == PBD_VELOCITIES || field == PBD_COLLIDER_SUMS)
+        return position_read(state, field, out);
     if (field == PBD_INTERNAL_ENERGY && s->pair) return read_control(s, out);
     if (field != PBD_DEFORMATION_GRADIENTS)
         return pbd_error(PBD_NOT_SUPPORTED, "%s has positions, velocities and deformation gradients only",
