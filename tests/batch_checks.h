@@ -1,5 +1,5 @@
-/* Batches: the moves of rows that transpose in registers against the plain ones, full batches and remainders, and the
- * larger and smaller of two against comparisons. For the precision REAL: included by test_batch.c (f32) and
+/* Batches, for the precision REAL: the row loads and stores that transpose in registers against the plain ones, for
+ * full batches and remainders; vreal_max and vreal_min against comparisons. Included by test_batch.c (f32) and
  * test_batch_f64.c. */
 #include "methods/physics/math/scalar.h"
 
@@ -7,10 +7,10 @@
 
 enum { ROWS = 400, STRIDES = 3 };
 
-/* Rows numbered so that every real is different and exact, named by an index without repeats. */
+/* Fills the rows with consecutive integers, exact in real, and the index with distinct row numbers. */
 static void fill(real *rows, uint32_t *index, int stride) {
     for (int i = 0; i < 4 * ROWS; i++) rows[i] = (real)i;
-    for (uint32_t i = 0; i < (uint32_t)(PBD_BATCH * stride); i++) index[i] = (i * 149) % ROWS; /* coprime: each once */
+    for (uint32_t i = 0; i < (uint32_t)(PBD_BATCH * stride); i++) index[i] = (i * 149) % ROWS; /* coprime: no repeats */
 }
 
 static void test_tuned_moves_equal_plain_ones(void **unused) {
@@ -28,7 +28,7 @@ static void test_tuned_moves_equal_plain_ones(void **unused) {
                 for (int l = 0; l < count; l++) {
                     assert_true(got[c][l] == wanted[c][l]);
                     assert_true(got[c][l] ==
-                                (real)(4 * index[l * strides[s]] + (uint32_t)c)); /* as they were numbered */
+                                (real)(4 * index[l * strides[s]] + (uint32_t)c)); /* the value from fill() */
                 }
             for (int c = 0; c < 4; c++) got[c] = wanted[c] = wanted[c] * -2 - (real)c;
             memcpy(tuned, rows, sizeof rows);
@@ -36,7 +36,7 @@ static void test_tuned_moves_equal_plain_ones(void **unused) {
             batch_store_rows(tuned, index, strides[s], count, got);
             batch_store_rows_plain(plain, index, strides[s], count, wanted);
             assert_memory_equal(tuned, plain, sizeof rows);
-            size_t changed = 0; /* only the named rows, and no lane beyond count */
+            size_t changed = 0; /* only the indexed rows, and no lane beyond count */
             for (int i = 0; i < ROWS; i++) changed += memcmp(tuned + 4 * i, rows + 4 * i, 4 * sizeof(real)) != 0;
             assert_int_equal(changed, count);
         }
@@ -52,7 +52,7 @@ static void test_tuned_bits_equal_plain_ones(void **unused) {
     }
 }
 
-/* To the bit, for NaN on either side and zeros of either sign too. */
+/* Bitwise, including NaN on either side and zeros of either sign. */
 static void test_larger_and_smaller_equal_comparisons(void **unused) {
     (void)unused;
     static const real of[] = {0, (real)-0.0, 1, -1, (real)1e-30, (real)INFINITY, (real)-INFINITY, (real)NAN, (real)3.5};

@@ -1,11 +1,11 @@
 /* Distances, normals and motion of colliders for the precision REAL: included by test_colliders.c (f64) and
- * test_colliders_f32.c. The oracle is a cloud of points on each surface, made from its definition. */
+ * test_colliders_f32.c. The oracle is a cloud of points on each surface, generated from the shape's definition. */
 #include "methods/physics/surface/collider_pose.h"
 #include "methods/physics/surface/colliders.h"
 
 #include "tests/ladder.h"
 
-static const double exact = sizeof(real) == sizeof(float) ? 2e-6 : 4e-15; /* of numbers of about 1 */
+static const double exact = sizeof(real) == sizeof(float) ? 2e-6 : 4e-15; /* tolerance for values of about 1 */
 
 static const char *const names[PBD_COLLIDER_SHAPES] = {[PBD_PLANE] = "plane",
                                                        [PBD_BOX] = "box",
@@ -30,7 +30,7 @@ enum { FINE = 160, MOST_POINTS = 6 * (FINE + 1) * (FINE + 1) };
 typedef struct surface_points {
     size_t count;
     double at[MOST_POINTS][3];
-    double spacing; /* between neighbours, at most */
+    double spacing; /* m, between neighbours, upper bound */
 } surface_points;
 
 static surface_points points;
@@ -53,12 +53,12 @@ static void add_box(const real half[3]) {
                 }
 }
 
-/* A curve (distance from the axis, z) turned about the axis. */
+/* Adds the circle that the point (distance from the axis, z) sweeps about the axis. */
 static void add_turned(double r, double z) {
     for (int i = 0; i < 2 * FINE; i++) add(r * cos(M_PI * i / FINE), r * sin(M_PI * i / FINE), z);
 }
 
-/* Half a circle of the radius r, its upper half `lift` above and its lower as far below. */
+/* Adds a sphere of radius r, its upper half raised by `lift` and its lower half lowered by it. */
 static void add_round(double r, double lift) {
     for (int j = 0; j <= FINE; j++) {
         const double angle = M_PI * (j / (double)FINE - 0.5), up = sin(angle);
@@ -82,7 +82,7 @@ static void add_cones(const real half[3]) {
     }
 }
 
-/* Faces with holes, and the walls of these, as far as points are asked for and a little farther. */
+/* Adds the faces with their holes and the walls of the holes, a little beyond the range of the random query points. */
 static void add_plate(const real half[3]) {
     const double r = (double)half[0], pitch = 2 * (double)half[1], h = (double)half[2];
     for (int i = -FINE / 2; i <= FINE / 2; i++)
@@ -121,7 +121,7 @@ static void make_points(int shape) {
     if (shape == PBD_TORUS) add_ring(half);
 }
 
-/* By the definition of each solid. */
+/* From the definition of each solid. */
 static bool is_inside(int shape, const double x[3]) {
     const real *half = halves[shape];
     const double r = (double)half[0], other = (double)half[1], h = (double)half[2], radial = hypot(x[0], x[1]);
@@ -164,7 +164,7 @@ static void test_distances_against_points_of_the_surface(void **unused) {
             const double got = (double)shape_gap(shape, halves[shape], at).distance;
             const double wanted = to_points(x) * (is_inside(shape, x) ? -1 : 1);
             assert_true((got < 0) == is_inside(shape, x));
-            /* the nearest of the points lies at most spacing/sqrt(2) beside the nearest one of all */
+            /* the nearest sample is at most spacing/sqrt(2) from the true closest point of the surface */
             const double limit = hypot(got, points.spacing / sqrt(2)) - fabs(got) + 10 * exact;
             worst = fmax(worst, fabs(got - wanted) / limit);
         }
@@ -172,7 +172,8 @@ static void test_distances_against_points_of_the_surface(void **unused) {
     }
 }
 
-/* The normal has length 1 and leads from any point to its nearest one on the surface, where the distance is 0. */
+/* The normal has length 1. Going back along it by the distance leads from any point to the surface, where the distance
+ * is 0. */
 static void test_normals_lead_to_the_surface(void **unused) {
     (void)unused;
     for (int shape = 0; shape < PBD_COLLIDER_SHAPES; shape++) {
@@ -191,7 +192,7 @@ static void test_normals_lead_to_the_surface(void **unused) {
     }
 }
 
-/* By hand, for the sizes above. */
+/* Distances and normals calculated by hand for the sizes above. */
 static void test_distances_by_hand(void **unused) {
     (void)unused;
     static const struct {
@@ -204,10 +205,10 @@ static void test_distances_by_hand(void **unused) {
                  {PBD_BOX, {-0.8, 0.8, 0.1}, 0.5, {-0.6, 0.8, 0}}, /* beyond an edge: 0.3 and 0.4 */
                  {PBD_BOX, {0, 0, -1.3}, 1, {0, 0, -1}},
                  {PBD_SPHERE, {0, 3, 4}, 4.5, {0, 0.6, 0.8}},
-                 {PBD_SPHERE, {0, 0, 0}, -0.5, {0, 0, 1}}, /* no way out is shorter: any */
+                 {PBD_SPHERE, {0, 0, 0}, -0.5, {0, 0, 1}}, /* all directions are equally short: any is right */
                  {PBD_CAPSULE, {0, 0.6, 0.2}, 0.1, {0, 1, 0}},
                  {PBD_CAPSULE, {0.3, 0, 0.7}, 0, {0.6, 0, 0.8}},
-                 {PBD_CAPSULE, {0, 0, 0.1}, -0.5, {1, 0, 0}}, /* on the axis: any across it */
+                 {PBD_CAPSULE, {0, 0, 0.1}, -0.5, {1, 0, 0}}, /* on the axis: any normal to it */
                  {PBD_CYLINDER, {0, 0.8, 0.7}, 0.5, {0, 0.6, 0.8}},
                  {PBD_CYLINDER, {0, 0.1, 0.2}, -0.1, {0, 0, 1}},
                  {PBD_CYLINDER, {-0.45, 0, 0.1}, -0.05, {-1, 0, 0}},
@@ -224,8 +225,8 @@ static void test_distances_by_hand(void **unused) {
                  {PBD_PERFORATED_PLATE, {0.16, 0, 0.33}, 0.05, {-0.8, 0, 0.6}},
                  {PBD_TORUS, {0, 0.2, 0.4}, 0.3, {0, -0.6, 0.8}}, /* 0.3 and 0.4 from the circle */
                  {PBD_TORUS, {-0.6, 0, 0}, -0.1, {-1, 0, 0}},
-                 {PBD_TORUS, {0, 0, 0}, 0.3, {-1, 0, 0}},    /* on the axis: to any side of the hole */
-                 {PBD_TORUS, {0, 0.5, 0}, -0.2, {0, 1, 0}}}; /* on the circle: any across it */
+                 {PBD_TORUS, {0, 0, 0}, 0.3, {-1, 0, 0}},    /* on the axis: any direction in the plane of the hole */
+                 {PBD_TORUS, {0, 0.5, 0}, -0.2, {0, 1, 0}}}; /* on the circle: any normal to it */
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         const vec3 x = vec3_make((real)given[i].x[0], (real)given[i].x[1], (real)given[i].x[2]);
         const collider_gap gap = shape_gap(given[i].shape, halves[given[i].shape], x);
@@ -246,7 +247,7 @@ static void test_numbers_that_are_none_push_nothing(void **unused) {
     }
 }
 
-/* One text, two forms: a batch has the distances and normals of its points, but for fused multiply-adds. */
+/* Scalar and batch forms are compiled from the same text: they agree up to fused multiply-adds. */
 static void test_batches_agree_with_points(void **unused) {
     (void)unused;
     for (int shape = 0; shape < PBD_COLLIDER_SHAPES; shape++) {
@@ -271,7 +272,7 @@ static void test_batches_agree_with_points(void **unused) {
                 const collider_gap one = shape_gap(shape, halves[shape], vec3_make(at[0][l], at[1][l], at[2][l]));
                 const double x = (double)(got[1][l] - one.normal.x), y = (double)(got[2][l] - one.normal.y);
                 off = fmax(off, fabs((double)(got[0][l] - one.distance)));
-                /* a direction is as exact as the distance that it is divided by */
+                /* a direction is only as exact as the distance that it was divided by */
                 turned = fmax(turned, hypot(hypot(x, y), (double)(got[3][l] - one.normal.z)) *
                                           fmin(fabs((double)one.distance), 1));
             }
@@ -300,7 +301,7 @@ static pbd_status look_at_line(void *to, const double from[3], const double end[
     return pbd_ok();
 }
 
-/* Lines begin and end on the surface, and reach as far as the shape does. */
+/* The lines of an outline begin and end on the surface and span the extent of the shape. */
 static void test_outlines(void **unused) {
     (void)unused;
     const pbd_scene scene = {0};
@@ -325,7 +326,7 @@ static pbd_collider make_collider(pbd_collider_shape shape) {
     return (pbd_collider){.shape = shape, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .half = {0.5, 0.4, 0.3}};
 }
 
-/* From 1 s to 3 s along y at 2 m/s, turning by a quarter a second about z. */
+/* Moves from 1 s to 3 s along y at 2 m/s, and rotates about z by a quarter turn per second. */
 static void test_motion_by_hand(void **unused) {
     (void)unused;
     pbd_collider c = make_collider(PBD_BOX);
@@ -345,18 +346,18 @@ static void test_motion_by_hand(void **unused) {
         check_near("centre y, m", centre[1], given[i].y, 1e-15);
         for (int d = 0; d < 3; d++) check_near("x axis", axis[0][d], given[i].x_axis[d], 1e-15);
     }
-    c.end = 0; /* for good */
+    c.end = 0; /* never stops */
     double centre[3], axis[3][3];
     collider_at(&c, 101, centre, axis);
     check_near("centre y after 100 s, m", centre[1], 200, 1e-12);
 }
 
-/* A collider in a place and a turn of its own: distances are those in its frame, a container's have the other sign. */
+/* A translated and rotated collider: distances are those in its own frame. A container's have the opposite sign. */
 static void test_place_turn_and_side(void **unused) {
     (void)unused;
     collider_pose pose = {.axis = {0, 1, 0, 0, 0, 1, 1, 0, 0}, .centre = {5, 6, 7}, .shape = PBD_CYLINDER};
     memcpy(pose.half, halves[PBD_CYLINDER], sizeof pose.half);
-    /* its z axis is x of the world: 0.4 beyond an end face of 0.3, and 0.3 beyond the mantle of 0.5 */
+    /* its z axis is the world's x: 0.4 beyond the end face at 0.3, and 0.3 beyond the mantle at 0.5 */
     const vec3 x = vec3_make((real)5.7, 6, (real)7.8);
     const collider_gap out = collider_gap_at(&pose, x);
     check_near("distance, m", (double)out.distance, 0.5, exact);
@@ -368,7 +369,7 @@ static void test_place_turn_and_side(void **unused) {
     check_near("normal x", (double)in.normal.x, -0.8, 4 * exact);
 }
 
-/* The point of a collider that is at x now, carried through its motion, ends there. */
+/* collider_carried returns the displacement of the collider's material point that is at x after the step. */
 static void test_carried(void **unused) {
     (void)unused;
     pbd_collider c = make_collider(PBD_BOX);
@@ -378,7 +379,7 @@ static void test_carried(void **unused) {
     collider_at(&c, 0.3, before, axis_before);
     collider_at(&c, 0.4, after, axis_after);
     collider_pose pose = {.shape = PBD_BOX};
-    const double own[3] = {0.5, 0.1, -0.3}; /* of the point, in the collider's frame */
+    const double own[3] = {0.5, 0.1, -0.3}; /* coordinates of the point in the collider's frame */
     double from[3], to[3];
     for (int d = 0; d < 3; d++) {
         pose.centre[d] = (real)after[d];

@@ -1,4 +1,5 @@
-/* The programs of tests of comparisons: scripts a.sh and b.sh that say what a test wants, in the workplace. */
+/* Stand-ins for the two programs of a comparison: scripts a.sh and b.sh in the workplace, which print what a test
+ * prescribes. */
 #ifndef PBD_TEST_COMPARISON_SCRIPTS_H
 #define PBD_TEST_COMPARISON_SCRIPTS_H
 
@@ -16,7 +17,7 @@
 
 /* ---- A program that says what it is told ------------------------------------------------------------------------- */
 
-/* a.sh and b.sh: the n-th call says line n of a.says; each call is noted in `calls`, with the cores it may use. */
+/* a.sh (b.sh likewise): call n prints line n of a.says. Each call is logged in `calls`, with the cores it may use. */
 static const char script[] =
     "#!/bin/sh\n"
     "cd \"${0%/*}\"; me=${0##*/}; me=${me%.sh}\n"
@@ -35,7 +36,7 @@ static const char script[] =
     "*) echo \"$line\" ;;\n"
     "esac\n";
 
-/* What a run says, with what differs between the tests. */
+/* The fields of a run's output that differ between tests. */
 typedef struct saying {
     const char *cell, *precision, *state;
     double error;
@@ -91,7 +92,7 @@ UNUSED static int begin_anew(void **state) {
     return 0;
 }
 
-/* CPU times (ms) of 40 pairs of processes of one and the same cell, as they were measured on a shared machine. */
+/* CPU times (ms) of 40 pairs of processes of the same cell, measured on a shared machine. */
 UNUSED static const double recorded[80] = {
     19.564, 19.718, 19.470, 19.301, 19.679, 19.496, 19.729, 19.432, 19.321, 19.540, 19.803, 20.212, 19.306, 19.536,
     19.761, 19.466, 19.214, 19.155, 18.982, 19.339, 18.985, 19.193, 19.124, 19.162, 19.349, 19.294, 19.243, 19.303,
@@ -100,13 +101,13 @@ UNUSED static const double recorded[80] = {
     19.122, 19.046, 19.050, 19.180, 19.089, 19.156, 19.073, 19.163, 19.554, 19.518, 20.663, 20.070, 22.827, 19.765,
     19.787, 19.337, 19.733, 19.789, 19.583, 20.040, 19.570, 19.594, 19.674, 19.362};
 
-/* What A says in a pair, and its other process, the control, after or before it: the same. */
+/* The two processes of A in a pair, of which one is the control: both print the same. */
 UNUSED static void say_twice(FILE *of_a, const saying *a, double cpu, double wall) {
     say(of_a, a, cpu, wall);
     say(of_a, a, cpu, wall);
 }
 
-/* Both arms say `pairs` recorded times; B's are `factor` of what was measured, and spread so far as they were. */
+/* Both arms print `pairs` recorded times; those of B are multiplied by `factor`, which keeps their relative spread. */
 UNUSED static void say_times(const saying *a, const saying *b, size_t pairs, double factor) {
     FILE *of_a = open_file("a.says", "w"), *of_b = open_file("b.says", "w");
     for (size_t i = 0; i < pairs; i++) {

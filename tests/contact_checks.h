@@ -1,5 +1,5 @@
-/* Contact for the precision REAL: included by test_contact.c (f64) and test_contact_f32.c. Free particles, without
- * constraints of their own, so that there is an answer by hand. */
+/* Contact for the precision REAL: included by test_contact.c (f64) and test_contact_f32.c. The particles are free of
+ * other constraints, so that answers can be calculated by hand. */
 #include "tests/contact_world.h"
 
 static const double rounding = sizeof(real) == sizeof(float) ? 1.2e-7 : 2.3e-16;
@@ -8,7 +8,7 @@ static const double rounding = sizeof(real) == sizeof(float) ? 1.2e-7 : 2.3e-16;
 
 static const double down[3] = {0, 0, -9.81};
 
-/* How far a particle slides down a plane in 1 s of steps of dt. */
+/* Returns how far a particle slides down a plane in 1 s with steps of dt, m. */
 static double slide(double angle, double friction, double dt, double radius) {
     world_begin(&one);
     one.collider[0] = plane_at(angle, friction);
@@ -25,8 +25,8 @@ static double slide(double angle, double friction, double dt, double radius) {
     return far;
 }
 
-/* Below atan(mu) it sticks; above, it slides with g (sin - mu cos), of which steps of dt make
- * a dt^2 n (n + 1)/2 after n. */
+/* Below atan(mu) the particle sticks. Above, it accelerates by a = g (sin - mu cos), and n steps of dt move it by
+ * a dt^2 n (n + 1)/2. */
 static void test_inclined_plane(void **unused) {
     (void)unused;
     const double dt = 0.002, most = sizeof(real) == sizeof(float) ? 2e-3 : 1e-9; /* m; f32: 500 roundings of x */
@@ -43,7 +43,7 @@ static void test_inclined_plane(void **unused) {
     assert_true(slide(critical * 1.01, 0.5, dt, 0.05) > 0.02); /* 9.81 * 0.0045 / 2 */
 }
 
-/* A block of triangles under a particle is as good a slope as a plane. */
+/* On a block of triangles a particle slides as on the plane. */
 static void test_inclined_mesh(void **unused) {
     (void)unused;
     static double vertex[24];
@@ -71,13 +71,13 @@ static void test_inclined_mesh(void **unused) {
     }
 }
 
-/* On a belt that runs at u a particle gains mu g until it is as fast. */
+/* On a belt that runs at speed u a particle accelerates by mu g until it has that speed. */
 static void test_belt(void **unused) {
     (void)unused;
     world_begin(&one);
     one.collider[0] = plane_at(0, 0.4);
     one.collider[0].velocity[0] = 2;
-    one.collider[0].end = 1; /* s: then the belt stops, and so does the particle in time */
+    one.collider[0].end = 1; /* s; the belt stops then, and the particle some time later */
     one.scene.colliders.count = 1;
     put(&one, 0, 0, 0, 1, 0, 0);
     world_open(&one, PBD_CPU, 1);
@@ -91,7 +91,7 @@ static void test_belt(void **unused) {
     world_close(&one);
 }
 
-/* On a slow turntable a particle stays where it is on the table: after a quarter turn, a quarter round. */
+/* On a slow turntable a particle sticks to the table: after a quarter turn of the table it is 90 degrees on. */
 static void test_turntable(void **unused) {
     (void)unused;
     world_begin(&one);
@@ -108,7 +108,7 @@ static void test_turntable(void **unused) {
     world_close(&one);
 }
 
-/* A moving piston takes along what it meets, and a container keeps what it holds. */
+/* A moving piston pushes particles ahead of it, and a container keeps the particles in it. */
 static void test_container_and_piston(void **unused) {
     (void)unused;
     world_begin(&one);
@@ -145,7 +145,7 @@ static void test_container_and_piston(void **unused) {
 
 /* ---- Pairs ------------------------------------------------------------------------------------------------------- */
 
-/* Masses 1 and 3 that overlap by 0.1: they part by 0.1 in the ratio 3 to 1, along the line between them. */
+/* Masses 1 and 3 that overlap by 0.1 move apart by 0.1 in total, in the ratio 3 to 1, along the line between them. */
 static void test_pair_by_hand(void **unused) {
     (void)unused;
     world_begin(&one);
@@ -163,7 +163,7 @@ static void test_pair_by_hand(void **unused) {
     world_close(&one);
 }
 
-/* Of matrices with eigenvalues known by hand: never below the largest, at most 3^(1/8) times it. */
+/* For matrices whose eigenvalues are known by hand: the bound is between the largest one and 3^(1/8) times it. */
 static void test_largest_eigenvalue(void **unused) {
     (void)unused;
     static const struct {
@@ -183,8 +183,8 @@ static void test_largest_eigenvalue(void **unused) {
     }
 }
 
-/* Three in a row, 0.1 too near each: the plain sum parts each pair at once, for the middle one is pushed by both; with
- * shares each pair takes half. */
+/* Three particles in a row, neighbours overlapping by 0.1. The middle one is pushed from both sides: the plain sum
+ * moves each outer one by its full share; the shared sum halves the pushes. */
 static void test_sums(void **unused) {
     (void)unused;
     for (int printed = 0; printed < 2; printed++) {
@@ -222,7 +222,7 @@ static double farthest_push(const world *w, const real *p) {
     return most;
 }
 
-/* Half the sum of the squares of depths: what passes go down along. */
+/* Half the sum of squared depths, m^2: the objective that the passes descend. */
 static double overlap_of(const world *w, const real *p) {
     double sum = 0;
     for (size_t i = 0; i < w->scene.particles.count; i++)
@@ -236,8 +236,9 @@ static double overlap_of(const world *w, const real *p) {
     return sum;
 }
 
-/* A dense lump, each particle a body of its own mass: sixty push on each. Plain sums throw it apart; shares let it grow
- * until nothing overlaps, each pass nearer, with the largest relaxation too. */
+/* A dense lump of single-particle bodies of different mass, about sixty contacts each. Plain sums blow it apart. With
+ * shared sums it expands until nothing overlaps, and the overlap falls in every pass, also at the largest relaxation.
+ */
 static void test_crowd(void **unused) {
     (void)unused;
     static real p[4 * MOST];
@@ -245,7 +246,7 @@ static void test_crowd(void **unused) {
     for (int k = 0; k < 2; k++) {
         make_lump(&one);
         one.relaxation = relaxation[k];
-        one.margin = 8; /* the lump grows to several times its size: look that far */
+        one.margin = 8; /* the lump grows to several times its size: search that far */
         world_open(&one, PBD_CPU, 1);
         memcpy(p, one.x, sizeof p);
         double overlap = overlap_of(&one, p), first = overlap;
@@ -257,7 +258,7 @@ static void test_crowd(void **unused) {
             if (pass == 0) {
                 const double push = farthest_push(&one, p);
                 print_message("    relaxation %g: farthest push of the first pass %.3f m\n", relaxation[k], push);
-                assert_true(push < 0.2); /* not beyond where a pair would be apart */
+                assert_true(push < 0.2); /* no farther than separates a pair */
             }
             overlap = now;
         }
@@ -276,7 +277,7 @@ static void test_crowd(void **unused) {
     world_close(&one);
 }
 
-/* A crowd of unlike masses and radii, some held, that move: momentum is what it was, to rounding; held ones stay. */
+/* A crowd of moving particles of different masses and radii: contact conserves momentum, to rounding. */
 static void check_momentum(double friction, int sum) {
     world_begin(&one);
     one.sum = sum;
@@ -322,8 +323,8 @@ static void test_momentum(void **unused) {
     check_momentum(0, contact_sum_printed);
 }
 
-/* A particle pressed by its weight on one that is held and slides over it... by hand: of a step along the tangent of
- * s, friction takes back min(s, mu depth) of the light one's share. */
+/* A free particle slides over a held one that it overlaps. Of its tangential step s, friction takes back
+ * min(s, mu depth), by hand. */
 static void test_pair_friction_by_hand(void **unused) {
     (void)unused;
     for (int k = 0; k < 2; k++) {
@@ -331,7 +332,7 @@ static void test_pair_friction_by_hand(void **unused) {
         one.scene.contact = (pbd_contact){.between_bodies = true, .friction = k ? 0.5 : 3};
         put(&one, 0, 0, 0, 0, 0.5, 0); /* held */
         put(&one, 0.02, 0, 1, 1, 0.5, 1);
-        one.x[4] = 0; /* it came from above the other one, 0.02 along x */
+        one.x[4] = 0; /* it started right above the other one and moved by 0.02 along x */
         world_open(&one, PBD_CPU, 1);
         real p[8] = {0, 0, 0, 0, (real)0.02, 0, (real)0.98, 1};
         passes_from(&one, p, 1, 1);
@@ -348,14 +349,15 @@ static void test_pair_friction_by_hand(void **unused) {
 
 /* ---- Against every pair by itself -------------------------------------------------------------------------------- */
 
-enum { SEVERAL = 1500 }; /* more than one window of the lists holds, and no multiple of a slice */
+enum { SEVERAL = 1500 }; /* more than one window of the lists holds, and not a multiple of a slice */
 static const double FAR_AT_REST = 0.5, FRICTION = 0.4;
 
 typedef struct crowd_of_one {
     double share[2]; /* the eighth root of tr (sum n n^T)^8, and the number of pairs */
 } crowd_of_one;
 
-/* Depth of a pair that may meet, below 0 for one that may not; n from j to i. */
+/* Returns the depth of a pair, m, or a negative number for a pair that is apart or excluded from contact; n is the unit
+ * vector from j to i. */
 static double plain_pair(const world *w, const real *p, size_t i, size_t j, double n[3]) {
     double square = 0, rest = 0;
     for (size_t d = 0; d < 3; d++) {
@@ -391,7 +393,7 @@ static crowd_of_one plain_crowd(const world *w, const real *p, size_t i) {
     return out;
 }
 
-/* README.md: what i is moved by in one pass. */
+/* The displacement of i in one pass, m, by the formulas of README.md. */
 static void plain_push(const world *w, const real *p, const crowd_of_one *crowd, size_t i, double out[3]) {
     out[0] = out[1] = out[2] = 0;
     for (size_t j = 0; j < w->scene.particles.count; j++) {
@@ -412,8 +414,8 @@ static void plain_push(const world *w, const real *p, const crowd_of_one *crowd,
     }
 }
 
-/* A dense middle, where lists are long, in a thin cloud where most are empty; bodies of five that lie scattered, and
- * some of whom were near each other at rest; unlike radii and masses, some held, some without a radius. */
+/* A dense core with long lists in a thin cloud where most lists are empty. Bodies have five scattered particles each,
+ * some of which were near each other at rest. Radii and masses differ; some particles are held, some have no radius. */
 static void make_cloud(world *w) {
     world_begin(w);
     w->relaxation = 1.9;
@@ -423,7 +425,7 @@ static void make_cloud(world *w) {
         const double wide = i % 4 ? 5 : 0.35, r = 0.1 + 0.05 * noise(&seed);
         const size_t k = put(w, wide * noise(&seed), wide * noise(&seed), wide * noise(&seed),
                              i % 31 ? 1.1 + noise(&seed) : 0, i % 17 ? r : 0, i / 5);
-        for (size_t d = 0; d < 3; d++) w->positions[3 * k + d] *= 0.5; /* at rest nearer to each other */
+        for (size_t d = 0; d < 3; d++) w->positions[3 * k + d] *= 0.5; /* nearer to each other at rest */
     }
 }
 
@@ -459,7 +461,8 @@ static void test_every_pair(void **unused) {
     world_close(&one);
 }
 
-/* The batch's question leaves nobody out: near every shape, each particle goes to the bit where it goes by itself. */
+/* The early-out test of a batch skips no particle that touches: near every shape, batch and scalar kernels move each
+ * particle to bitwise the same place. */
 static void test_colliders_in_batches(void **unused) {
     (void)unused;
     static real alone[4 * MOST], together[4 * MOST], radius[MOST];
@@ -498,7 +501,8 @@ static void test_colliders_in_batches(void **unused) {
     assert_true(moved > COUNT);
 }
 
-/* Two particles head on, at all speeds below a diameter a step: they never change sides, and come to rest together. */
+/* Two particles meet head on, at several speeds below a diameter per step: they never pass through each other, and end
+ * in contact. */
 static void test_head_on(void **unused) {
     (void)unused;
     for (int k = 1; k <= 19; k++) {
@@ -507,7 +511,7 @@ static void test_head_on(void **unused) {
         put(&one, -1, 0, 0, 1, 0.05, 0);
         put(&one, 1.013, 0, 0, 1, 0.05, 1);
         one.v[0] = (real)(0.025 * 0.1 * k / 0.01);
-        one.v[4] = -one.v[0]; /* together 0.05 k diameters a step */
+        one.v[4] = -one.v[0]; /* closing at 0.05 k diameters per step */
         world_open(&one, PBD_CPU, 1);
         for (int i = 0; i < 1000; i++) {
             step(&one, 0.01, 3, NULL);
@@ -520,20 +524,20 @@ static void test_head_on(void **unused) {
     }
 }
 
-/* One body: particles meet where they were far apart at rest, and let each other be where they were near. */
+/* One body: only particles that were far apart at rest are in contact. */
 static void test_self_contact(void **unused) {
     (void)unused;
     world_begin(&one);
     one.scene.contact.self_distance = 0.3;
     for (int i = 0; i < 10; i++) put(&one, 0.15 * i, 0, 0, 1, 0.1, 0);
     one.x[4 * 9] = 0;
-    one.x[4 * 9 + 2] = (real)0.05; /* the last onto the first: 0.05 apart, and 0.158 from the second */
+    one.x[4 * 9 + 2] = (real)0.05; /* the last one is moved onto the first: 0.05 apart, and 0.158 from the second */
     world_open(&one, PBD_CPU, 1);
     static real p[4 * MOST];
     memcpy(p, one.x, sizeof p);
     passes_from(&one, p, 1, 100);
     check_near("last to first, m", hypot((double)(p[36] - p[0]), (double)(p[38] - p[2])), 0.2, 1e-4);
-    check_near("the sixth, x, m", (double)p[4 * 5], 0.75, 2 * rounding); /* 0.15 from its own, and let be */
+    check_near("the sixth, x, m", (double)p[4 * 5], 0.75, 2 * rounding); /* neighbours 0.15 away at rest: not pushed */
     check_near("smallest distance of far ones, m", recorded(&one, "smallest_far_distance"), 0.2, 1e-4);
     world_close(&one);
 }
@@ -574,7 +578,7 @@ static double farthest_apart(const world *a, const world *b) {
     return most;
 }
 
-/* With fewer particles a launch is too small to be given to more than one thread (harness/exec/cpu.c). */
+/* A launch of fewer particles would be too small to be split over threads (harness/exec/cpu.c). */
 static void test_threads_and_margins_change_nothing(void **unused) {
     (void)unused;
     enum { SHARED_OUT = 1500 };
@@ -597,7 +601,7 @@ static void test_threads_and_margins_change_nothing(void **unused) {
 
 static void test_emulation(void **unused) {
     (void)unused;
-#if defined(__SANITIZE_THREAD__) /* up to 256 get a pthread each, which takes its time; more are not seen at all */
+#if defined(__SANITIZE_THREAD__) /* up to 256 items get a pthread each, which is slow; TSan sees no larger ones */
     const int steps = 2;
     const uint32_t count = 250;
 #else
@@ -612,7 +616,7 @@ static void test_emulation(void **unused) {
     world_close(&other);
 }
 
-/* A run that goes wrong: NaN and infinity among sound ones. Nothing hangs or crashes, and sound ones stay so. */
+/* NaN and infinity among finite positions, as in a run that diverges: no hang or crash, and the others stay finite. */
 static void test_broken_positions(void **unused) {
     (void)unused;
     make_shower(&one, 500);
@@ -633,7 +637,7 @@ static void test_nothing_to_do_costs_nothing(void **unused) {
     (void)unused;
     world_begin(&one);
     put(&one, 0, 0, 0, 1, 0.5, 0);
-    put(&one, 0.1, 0, 0, 1, 0.5, 1); /* radii, but neither between bodies nor within one */
+    put(&one, 0.1, 0, 0, 1, 0.5, 1); /* radii are set, but contact is enabled neither between bodies nor within one */
     world_open(&one, PBD_CPU, 1);
     const uint64_t launches = pbd_exec_read_totals(one.exec).launches;
     const size_t allocated = pbd_exec_read_totals(one.exec).allocated;

@@ -1,6 +1,5 @@
-/* A world of free particles that meet each other and colliders, without constraints of their own, in the precision
- * REAL.
- */
+/* A world of free particles in contact with each other and with colliders, without other constraints, in the precision
+ * REAL. */
 #ifndef PBD_TESTS_CONTACT_WORLD_H
 #define PBD_TESTS_CONTACT_WORLD_H
 
@@ -88,7 +87,7 @@ UNUSED static double recorded(world *w, const char *name) {
     return NAN;
 }
 
-/* `passes` of contact from predicted rows p, which come back. */
+/* Runs `passes` contact iterations on the predicted rows p, in place. */
 static void passes_from(world *w, real *p, double dt, int passes) {
     const size_t bytes = 4 * w->scene.particles.count * sizeof(real);
     check_ok(pbd_upload(w->exec, w->device_x, w->x, bytes));

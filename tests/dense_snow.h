@@ -1,4 +1,4 @@
-/* A step of gissler_snow by dense elimination, from the plain formulas of the method's README. */
+/* A step of gissler_snow by dense LU, from the formulas of the method's README. */
 #ifndef PBD_TESTS_DENSE_SNOW_H
 #define PBD_TESTS_DENSE_SNOW_H
 
@@ -6,13 +6,13 @@
 
 #include "tests/xpbi_scenes.h"
 
-/* Particles at x with stretches S, kernels and volumes as given: what the method's README says, loop by loop. */
+/* The state of a step: positions x (n x 3), stretches S (n x 9), masses, volumes and kernel gradients. */
 typedef struct dense {
     size_t n;
     const double *x, *S, *mass, *volume; /* volume: now */
-    double *raw, *corrected;             /* n x n x 3: V_j grad W_ij; times L_i */
+    double *raw, *corrected;             /* n x n x 3: V_j grad W_ij; the same times L_i */
     double mu, lambda, dt;
-    bool own_divergence; /* by corrected gradients */
+    bool own_divergence; /* the divergence uses corrected gradients */
 } dense;
 
 static dense dense_make(const pbd_scene *scene, const double *x, const double *S, const double *volume, double dt,
@@ -56,7 +56,7 @@ static double determinant3(const double *s) {
     return s[0] * (s[4] * s[8] - s[5] * s[7]) - s[1] * (s[3] * s[8] - s[5] * s[6]) + s[2] * (s[3] * s[7] - s[4] * s[6]);
 }
 
-/* 2 G (sym((1 + dt grad w) S) - 1), row by row; whole 0: what w adds. */
+/* T = 2 G (sym((1 + dt grad w) S) - 1), row-major; with whole = 0 only the part that is linear in w. */
 static void dense_shear(const dense *d, const double *w, double whole, size_t i, double T[9]) {
     double B[3][3] = {{0}}, trace = 0, P[3][3];
     for (size_t j = 0; j < d->n; j++)
@@ -74,7 +74,8 @@ static void dense_shear(const dense *d, const double *w, double whole, size_t i,
         for (int c = 0; c < 3; c++) T[3 * r + c] = 2 * d->mu * (0.5 * (P[r][c] + P[c][r]) - (r == c) * whole);
 }
 
-/* dt a of stresses T and pressures p, as the sum of what every particle's stress does to all (not by gathering). */
+/* The change of velocity dt a from stresses T and pressures p, by scattering each particle's force to all others
+ * (the method gathers). */
 static void dense_push(const dense *d, const double *T, const double *p, double *out) {
     memset(out, 0, 3 * d->n * sizeof *out);
     for (size_t i = 0; i < d->n; i++)
@@ -89,7 +90,7 @@ static void dense_push(const dense *d, const double *T, const double *p, double 
             }
 }
 
-/* What the velocity w makes of w: the linear part (whole 0), or all. */
+/* The change of velocity that the velocity w causes; with whole = 0 only its linear part. */
 static void dense_answer(const dense *d, const double *w, double whole, bool shear, bool pressure, double *out) {
     double *T = calloc(9 * d->n, sizeof *T), *p = calloc(d->n, sizeof *p);
     for (size_t i = 0; i < d->n; i++) {
@@ -102,7 +103,7 @@ static void dense_answer(const dense *d, const double *w, double whole, bool she
     free(p);
 }
 
-/* w of w = base + answer(w): columns of 1 - answer, LU. */
+/* Solves w = base + answer(w) by LU of the matrix 1 - answer, assembled column by column. */
 static void dense_solve(const dense *d, const double *base, bool shear, bool pressure, double *w, double *asymmetry) {
     const size_t n = 3 * d->n;
     double *zero = calloc(n, sizeof *zero), *column = malloc(n * sizeof *column), largest = 0;
@@ -137,7 +138,8 @@ static void dense_solve(const dense *d, const double *base, bool shear, bool pre
     free(column);
 }
 
-/* Split: the pressure's own velocity first, then shear on what its pressure leaves. */
+/* One step. Not `together`: the pressure solve first, then the shear solve from the velocity after the pressure force.
+ */
 static void dense_step(const dense *d, const double *v, bool together, double *w, double *asymmetry) {
     const size_t n = 3 * d->n;
     double *pressed = malloc(n * sizeof *pressed), *push = malloc(n * sizeof *push);
@@ -162,7 +164,7 @@ static double cofactor_of_step(const dense *d, const double *w, size_t i) {
         for (size_t r = 0; r < 3; r++) identity[9 * k + 4 * r] = 1;
     unit.S = identity;
     unit.mu = 0.5;
-    dense_shear(&unit, w, 1, i, T); /* its symmetric part; the antisymmetric one follows */
+    dense_shear(&unit, w, 1, i, T); /* the symmetric part; the antisymmetric one follows */
     for (size_t r = 0; r < 3; r++)
         for (size_t c = 0; c < 3; c++) {
             double skew = 0;

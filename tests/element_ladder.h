@@ -1,5 +1,5 @@
-/* The rungs that methods with one constraint per element share: scenes of one element and of a small bar or sheet, and
- * what must hold of any such method. */
+/* Tests shared by methods with one constraint per element: scenes of one element and of a small bar or sheet, and
+ * properties that hold for any such method. */
 #ifndef PBD_ELEMENT_LADDER_H
 #define PBD_ELEMENT_LADDER_H
 
@@ -19,7 +19,7 @@ UNUSED static void allocate_scene(pbd_scene *scene, size_t particles, size_t tet
     scene->material[0] = (pbd_material){.E = 3000, .nu = 0.35, .density = 100, .law = "neo_hookean", .thickness = 0.01};
 }
 
-/* One element of uneven shape and masses, without load, that starts stretched, sheared and turned. */
+/* One element of irregular shape and unequal masses, without load, that starts stretched, sheared and rotated. */
 UNUSED static void make_element(pbd_scene *scene, bool triangle, uint64_t seed) {
     static const double corner[4][3] = {{0.2, 0.1, -0.1}, {1.1, 0, 0.2}, {0.3, 0.9, 0.1}, {0.1, 0.2, 1.2}};
     allocate_scene(scene, triangle ? 3 : 4, triangle ? 0 : 1, triangle ? 1 : 0);
@@ -36,7 +36,7 @@ UNUSED static void make_element(pbd_scene *scene, bool triangle, uint64_t seed) 
     const uint32_t tet[4] = {1, 2, 3, 0}, three[3] = {0, 1, 2};
     memcpy(triangle ? scene->triangles.corner : scene->tets.corner, triangle ? three : tet,
            (triangle ? 3 : 4) * sizeof(uint32_t));
-    if (!triangle && element_check_scene(scene).code != PBD_OK) { /* corners in the other order */
+    if (!triangle && element_check_scene(scene).code != PBD_OK) { /* inverted: swap two corners */
         scene->tets.corner[0] = 2;
         scene->tets.corner[1] = 1;
     }
@@ -46,8 +46,8 @@ UNUSED static void make_element(pbd_scene *scene, bool triangle, uint64_t seed) 
 static const int element_cube[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
                                        {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
 
-/* A bar of cubes (each six tetrahedra round a diagonal) or, with n[2] = 0, a sheet of squares of two triangles, held at
- * x = 0, under gravity; nodes a little off their places so that nothing is even. */
+/* A bar of cubes (each of six tetrahedra around a diagonal) or, with n[2] = 0, a sheet of squares of two triangles,
+ * held at x = 0, under gravity. Nodes are perturbed, so that no two elements are alike. */
 UNUSED static void make_cubes(pbd_scene *scene, const int n[3], double E) {
     static const int round[7] = {1, 2, 3, 7, 4, 5, 1};
     const bool triangles = n[2] == 0;
@@ -87,7 +87,7 @@ UNUSED static void make_cubes(pbd_scene *scene, const int n[3], double E) {
                        6 * sizeof *triangle);
                 triangle += 6;
             }
-    for (size_t t = 0; t < scene->tets.count; t++) { /* the fourth on the side to which the first three turn */
+    for (size_t t = 0; t < scene->tets.count; t++) { /* orients every tetrahedron positively */
         element_shape shape;
         if (element_shape_of(scene, 4, t, &shape).code == PBD_OK) continue;
         const uint32_t swap = scene->tets.corner[4 * t];
@@ -104,13 +104,13 @@ UNUSED static void make_mesh(pbd_scene *scene, bool triangles, double E) {
     make_cubes(scene, triangles ? (const int[3]){6, 4, 0} : (const int[3]){3, 2, 2}, E);
 }
 
-/* law NULL: that of make_mesh. */
+/* law NULL: the law of make_mesh. */
 UNUSED static void make_mesh_of(pbd_scene *scene, bool triangles, double E, const char *law) {
     make_mesh(scene, triangles, E);
     if (law) scene->material->law = law;
 }
 
-/* The tetrahedra in motion, each particle its own way; to be freed. */
+/* The tetrahedra of make_mesh with a random velocity for each free particle; free with pbd_scene_free. */
 UNUSED static void make_moving(pbd_scene *scene, const char *law, double nu) {
     uint64_t seed = 9;
     make_mesh(scene, false, 1e4);
@@ -122,7 +122,7 @@ UNUSED static void make_moving(pbd_scene *scene, const char *law, double nu) {
         for (size_t d = 0; d < 3; d++) scene->particles.velocities[3 * scene->particles.fixed_particle[k] + d] = 0;
 }
 
-/* The traction `pull`, Pa, on the end face: a third of each triangle's share on its nodes. */
+/* Applies the traction `pull`, Pa, to the end face: each node of a triangle gets a third of its force. */
 UNUSED static void pull_end(pbd_scene *scene, double end, double pull) {
     const double *x = scene->particles.positions;
     for (size_t t = 0; t < scene->tets.count; t++)
@@ -203,8 +203,9 @@ static void turn_rows(double *rows, size_t count) {
     }
 }
 
-/* The moving body turned, its load too: the answer turns with it. `at_rest`: the rest shape as well, which only
- * isotropic methods do not see. A coloured order does not change either: colours come from the mesh alone. */
+/* If the start and the load are rotated, the result rotates with them. `at_rest`: the rest shape is rotated as well,
+ * which changes nothing for isotropic methods only. The order of colours is the same, since it depends on the mesh
+ * alone. */
 UNUSED static void expect_rotation_invariance_of(const char *method, const char *words, bool at_rest, const char *law) {
     double *x[2];
     size_t particles = 0;
@@ -261,7 +262,7 @@ UNUSED static void expect_units_do_not_matter(const char *method, const char *wo
     expect_units_do_not_matter_of(method, words, NULL);
 }
 
-/* Modulus, masses and forces times 2^10: the same bits. */
+/* Modulus, masses and forces times 2^10: bitwise the same positions. */
 UNUSED static void expect_scale_does_not_matter(const char *method, const char *words, const char *law) {
     for (int precision = 0; precision < 2; precision++) {
         double *x[2];
@@ -320,8 +321,8 @@ UNUSED static void expect_precisions_agree(const char *method, const char *words
     expect_precisions_agree_of(method, words, triangles, limit, NULL);
 }
 
-/* Under ThreadSanitizer each emulated thread is a pthread, and a launch costs a thousand times what it does otherwise:
- * there one step of a smaller body, whose colours still have several elements, goes through the same kernels. */
+/* Under ThreadSanitizer each emulated thread is a pthread, and a launch costs a thousand times as much. There the test
+ * runs one step of a smaller body through the same kernels; its colours still have several elements. */
 #if defined(__SANITIZE_THREAD__)
 enum { EMULATED_STEPS = 1, EMULATED_PRECISIONS = 1 };
 static const int emulated_cubes[3] = {4, 1, 1}, emulated_squares[3] = {3, 2, 0};
@@ -350,7 +351,7 @@ UNUSED static void expect_backends_agree(const char *method, const char *words, 
     expect_backends_agree_with(method, words, triangles, NULL);
 }
 
-/* log2 of the change by halving a step over that by halving it again. */
+/* log2 of the ratio of the changes by halving the step and by halving it again. */
 UNUSED static double order_in_time(const char *method, const char *words, const char *law) {
     double *x[4];
     pbd_scene scene;
@@ -363,7 +364,7 @@ UNUSED static double order_in_time(const char *method, const char *words, const 
     return log2(first / second);
 }
 
-/* Position-based steps are of first order in time: halving the step halves what is left. */
+/* Position-based steps are of first order in time: halving the step halves the error. */
 UNUSED static void expect_first_order(const char *method, const char *words) {
     check_near("order in time", order_in_time(method, words, NULL), 1, 0.15);
 }

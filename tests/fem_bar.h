@@ -13,13 +13,14 @@ typedef struct bar {
     const pbd_case *c;
     union {
         pbd_setup setup;
-        pbd_scene scene; /* of it: its first member */
+        pbd_scene scene; /* the first member of setup */
     };
     pbd_values values;
     solver s;
 } bar;
 
-/* The cantilever's scene, which the test may change before it opens the solver. Settings are words split at blanks. */
+/* Makes the cantilever's scene, which the test may change before it opens the solver. `words`: settings separated by
+ * blanks. */
 UNUSED static void bar_make(bar *b, const char *words) {
     const pbd_method_entry *entry;
     *b = (bar){.s = {.precision = PBD_PRECISION_F64}};
@@ -49,7 +50,7 @@ UNUSED static void bar_close(bar *b) {
     solver_close(&b->s);
 }
 
-/* Makes, opens and solves; the positions are the caller's. */
+/* Makes, opens and solves; the caller frees the positions. */
 UNUSED static double *bar_solve(bar *b, const char *words) {
     bar_make(b, words);
     bar_open(b);
@@ -57,7 +58,7 @@ UNUSED static double *bar_solve(bar *b, const char *words) {
     return positions_of(&b->s, b->scene.particles.count);
 }
 
-/* Fall of the centre of the end face, m. */
+/* Drop of the centre of the end face, m. */
 UNUSED static double tip_fall(const bar *b, const double *x) {
     const int cells = (int)pbd_integer(&b->values, "cells");
     const double width = pbd_real(&b->values, "width");

@@ -1,6 +1,6 @@
-/* The flow rules as the papers write them, and states to try them on: what flow_rules_checks.h judges the rules of
- * methods/physics/matter/flow.h by. Stresses are computed from the F that a rule returns: its stretches by GSL in f64,
- * the textbook's stresses from those. */
+/* The flow rules as printed in the papers, and states to try them on: the oracle of flow_rules_checks.h for the rules
+ * of methods/physics/matter/flow.h. Stresses are computed from the F that a rule returns: its stretches by GSL in f64,
+ * and from these the textbook's stresses. */
 #ifndef PBD_FLOW_RULES_BOOK_H
 #define PBD_FLOW_RULES_BOOK_H
 
@@ -19,7 +19,7 @@
 #define MATRIX_NUMBER double
 #include "tests/random_matrices.h"
 
-/* Not inlined: a copy at each of 30 calls takes a minute to compile. */
+/* Not inlined: copies at 30 calls would take a minute to compile. */
 static __attribute__((noinline)) flowed_matrix flow_at(const flow_rule *r, mat3 f, real state) {
     return flow_matrix(r, f, state);
 }
@@ -28,7 +28,7 @@ static matrix diagonal(double x, double y, double z) { return (matrix){{{x, 0, 0
 
 static const real *entries(const mat3 *m) { return &m->x.x; }
 
-static double largest(mat3 m) { /* NaN where there is one */
+static double largest(mat3 m) { /* NaN if any entry is */
     double most = 0;
     for (int i = 0; i < 9; i++)
         if (!(fabs((double)entries(&m)[i]) <= most) && !isnan(most)) most = fabs((double)entries(&m)[i]);
@@ -41,7 +41,7 @@ static double difference(mat3 a, mat3 b) {
     return most;
 }
 
-/* The stretches, largest first, never negative; *det has the sign. */
+/* The stretches, largest first, never negative; the sign is in *det. */
 static void stretches_of(mat3 f, double s[3], double *det) {
     double a[9], v[9], w[3];
     for (int c = 0; c < 3; c++)
@@ -55,7 +55,7 @@ static void stretches_of(mat3 f, double s[3], double *det) {
 /* ---- Materials ----------------------------------------------------------------------------------------------------
  */
 
-/* Every parameter of every rule, by its name. */
+/* The parameters of all rules, by name. */
 typedef struct flow_material {
     double E, nu;
     double yield_stress, yield_norm;
@@ -114,7 +114,7 @@ static double energy_of(const flow_material *m, mat3 f) {
     return mu_of(m) * squares + lambda_of(m) / 2 * h.trace * h.trace;
 }
 
-/* How far outside its yield surface the Kirchhoff stress lies, in units of the shear modulus: <= 0 inside. */
+/* The yield function of the Kirchhoff stress, in units of the shear modulus: <= 0 inside the yield surface. */
 static double von_mises_yield(const flow_material *m, mat3 f) {
     const double radius = m->yield_stress * (m->yield_norm ? 1 : sqrt(2.0 / 3));
     return 2 * hencky_of(f).deviator - radius / mu_of(m);
@@ -127,9 +127,9 @@ static double drucker_prager_yield(const flow_material *m, mat3 f) {
     return fmax(2 * h.deviator + alpha * trace / mu_of(m), trace / mu_of(m));
 }
 
-/* Mohr and Coulomb's largest of six differences, of the stress beyond the apex. */
+/* The largest of the six Mohr-Coulomb functions of the stress, measured from the apex. */
 static double mohr_coulomb_yield(const flow_material *m, mat3 f) {
-    const hencky h = hencky_of(f); /* e falls */
+    const hencky h = hencky_of(f); /* e is in descending order */
     const double sine = sin(m->friction_angle * acos(-1) / 180), ratio = lambda_of(m) / mu_of(m);
     double t[3];
     for (int k = 0; k < 3; k++) t[k] = 2 * (h.e[k] - m->cohesion) + ratio * (h.trace - 3 * m->cohesion);
@@ -171,7 +171,7 @@ static double book_overstress(const flow_material *m, double radius, double tria
     return low;
 }
 
-/* Wolper et al. 2019: the pressure from which J_x is read, by the printed quadratic. */
+/* Wolper et al. 2019: the pressure that determines J_x, by the printed quadratic. */
 static double book_pressure(const flow_material *m, double p, double q, double p0) {
     const double centre = p0 * (1 - m->beta) / 2, length = hypot(centre - p, q), M2 = m->M * m->M;
     const double dp = (centre - p) / length, dq = -q / length;
@@ -195,7 +195,8 @@ static double book_change(const flow_material *m, double J, double p, double q, 
     return log(J) - log(fmax(1 - 2 * book_pressure(m, p, q, p0), 1e-8 * J * J)) / 2;
 }
 
-/* alpha_new = alpha + change(alpha_new), marching from alpha the way the first change points, then by bisection. */
+/* Solves alpha_new = alpha + change(alpha_new): brackets it from alpha in the direction of the first change, then
+ * bisects. */
 static double book_alpha(const flow_material *m, double J, double p, double q, double alpha) {
     const double first = book_change(m, J, p, q, alpha);
     double a = alpha, b = first < 0 ? alpha + first : fmax(0, alpha + book_change(m, J, p, q, 0));
@@ -209,7 +210,7 @@ static double book_alpha(const flow_material *m, double J, double p, double q, d
     return a;
 }
 
-/* dev + t with product 1, by bisection. */
+/* d + t, with t by bisection so that the product of the three is 1. */
 static void book_isochoric(const double d[3], double out[3]) {
     double low = -fmin(d[0], fmin(d[1], d[2])), high = 1 + 3 * fabs(d[0]) + 3 * fabs(d[1]) + 3 * fabs(d[2]);
     for (int n = 0; n < 200; n++) {
@@ -245,7 +246,7 @@ static double book_nacc(const flow_material *m, double s[3], double alpha) {
     return after;
 }
 
-/* Solves a[n][n] x = b in place by elimination with pivots; 0: singular. */
+/* Solves a[n][n] x = b in place by elimination with pivoting; returns 0 if singular. */
 static int book_solve(int n, double a[3][3], double b[3]) {
     for (int i = 0; i < n; i++) {
         int pivot = i;
@@ -270,10 +271,10 @@ static int book_solve(int n, double a[3][3], double b[3]) {
     return 1;
 }
 
-/* The strain nearest to e in the norm of energy among those whose six differences (tau_i - tau_j) + (tau_i + tau_j) sin
- * phi are not above 0: associative flow. By trying every set of at most three of the six planes as the active ones and
- * keeping the nearest that satisfies all, with no multiplier below 0. e is in strains less cohesion, in any order; it
- * is mapped in place, and how many planes it then lies on is returned, 0 where it was inside. */
+/* Associative flow: maps e in place to the nearest strain in the energy norm for which all six functions
+ * (tau_i - tau_j) + (tau_i + tau_j) sin phi are <= 0. Tries every set of at most three of the six planes as the active
+ * ones, and keeps the nearest result that satisfies all six with no negative multiplier. e holds strains minus
+ * cohesion, in any order. Returns the number of planes that the result lies on; 0 if e was inside. */
 static int book_pyramid(const flow_material *m, double e[3]) {
     const double sine = sin(m->friction_angle * acos(-1) / 180), ratio = lambda_of(m) / (2 * mu_of(m));
     double n[6][3] = {{0}}, d[6][3], size = fabs(e[0]) + fabs(e[1]) + fabs(e[2]), best = INFINITY, found[3];
@@ -325,7 +326,7 @@ static int book_pyramid(const flow_material *m, double e[3]) {
     return on;
 }
 
-/* s is mapped in place; the state after is returned. */
+/* Maps s in place and returns the new state. */
 static double book_flow(flow_kind kind, const flow_material *m, double s[3], double state) {
     const double radius = m->yield_stress * (m->yield_norm ? 1 : sqrt(2.0 / 3)), stiff = 2 * mu_of(m);
     double e[3], d[3], trace = 0, norm = 0;
@@ -344,7 +345,7 @@ static double book_flow(flow_kind kind, const flow_material *m, double s[3], dou
         }
         return state;
     }
-    /* Tampubolon et al. 2017: the strain with v_c; with cohesion as far as the volume at rest. */
+    /* Tampubolon et al. 2017: the strain is corrected by v_c; with cohesion at most up to the volume at rest. */
     const double volume_now = log(s[0] * s[1] * s[2]);
     const double gain = kind == FLOW_drucker_prager && volume_now < 0 ? fmin(state, -volume_now) : 0;
     for (int k = 0; k < 3; k++) trace += e[k] = log(s[k]) - m->cohesion + gain / 3;
@@ -421,7 +422,7 @@ static double first_state(flow_kind kind, int variant) {
     return kind == FLOW_snow ? 1 : 0;
 }
 
-/* Stretches of one sort in six: tiny, small and large strains, volume alone, near the yield surface of the noodles. */
+/* A random F of one of six kinds: tiny, small or large strains, volume alone, near the yield surface of the noodles. */
 static mat3 random_f(uint64_t *seed, int sort) {
     static const double strain[6] = {1e-5, 0.01, 0.3, 2, 0.1, 0.004};
     double e[3];
@@ -432,7 +433,7 @@ static mat3 random_f(uint64_t *seed, int sort) {
     return to_mat3(f);
 }
 
-/* Zero, rank 1 and 2, reflections, huge and tiny ones: none is a state that a body should be in. */
+/* Degenerate F that no body should reach: zero, rank 1 and 2, reflections, huge and tiny ones. */
 #define HOSTILES 14
 static mat3 hostile_f(int which) {
     const double big = REAL_IS_FLOAT ? 1e30 : 1e60;

@@ -4,7 +4,7 @@
 
 /* ---- Checks of both precisions ----------------------------------------------------------------------------------- */
 
-/* Every rule against the papers' forms: f32 and f64 alike against f64, as far as rounding F and the state explains. */
+/* Every rule against the papers' formulas in f64, within what the rounding of F and of the state explains. */
 static void test_rules_are_the_papers(void **state) {
     (void)state;
     static const double strain[4] = {0.003, 0.03, 0.2, 0.6};
@@ -33,13 +33,12 @@ static void test_rules_are_the_papers(void **state) {
             print_message(
                 "    %-16s %d: F off the paper's by %.3g eps (%d of 1000 by more than 200), the state by %.3g eps\n",
                 kind_name[kind], variant, most, far, drift);
-            /* Near the tips of nacc's ellipse q goes with a root, and so does its rounding. */
+            /* Near the tips of nacc's ellipse q is a square root, which amplifies rounding. */
             assert_true(most <= (kind == FLOW_nacc ? sqrt(1 / REAL_EPSILON) : 60) && far <= 20 && drift <= 100);
         }
 }
 
-/* von_mises, drucker_prager and mohr_coulomb: on or inside the surface, by rounding of strains of the size that F has.
- */
+/* von_mises, drucker_prager and mohr_coulomb return F on or inside the yield surface, up to rounding of the strains. */
 static void test_lands_on_or_inside(void **state) {
     (void)state;
     static double (*const yield_of[FLOW_KINDS])(const flow_material *, mat3) = {
@@ -56,7 +55,7 @@ static void test_lands_on_or_inside(void **state) {
             for (int n = 0; n < 6000; n++) {
                 const mat3 f = any_f(&seed, n);
                 const flowed_matrix to = flow_at(&r, f, 0);
-                const hencky h = hencky_of(to.f); /* whose least stretch the rounding of F alone blurs */
+                const hencky h = hencky_of(to.f); /* rounding of F limits the accuracy of the smallest stretch */
                 const double yield = yield_of[kind](&m, to.f);
                 keep(&most, yield / (REAL_EPSILON * (1 + fabs(h.trace) + h.most / h.least)));
                 count += difference(to.f, f) > 0;
@@ -67,9 +66,9 @@ static void test_lands_on_or_inside(void **state) {
         }
 }
 
-/* Every region of mohr_coulomb's return against the projection by brute force, in every order of the axes: a plane, the
- * edges of triaxial compression and extension, the apex. No result bears tension, and drucker_prager, whose cone is
- * around the pyramid and touches it in triaxial compression, moves none. */
+/* Every region of mohr_coulomb's return (a plane, the edges of triaxial compression and extension, the apex) against
+ * the brute-force projection, with the axes in every order. No result is in tension. drucker_prager's cone
+ * circumscribes the pyramid and touches it in triaxial compression, so no result lies outside the cone. */
 static void test_mohr_coulomb_returns_everywhere(void **state) {
     (void)state;
     static const double strain[4] = {0.002, 0.01, 0.05, 0.3};
@@ -109,7 +108,8 @@ static void test_mohr_coulomb_returns_everywhere(void **state) {
                          (2 * (h.e[0] - m.cohesion) + lambda_of(&m) / mu_of(&m) * (h.trace - 3 * m.cohesion)) / grain);
                 beyond = fmax(beyond, drucker_prager_yield(&m, to.f) / grain);
             }
-            /* On the pyramid in triaxial compression: a hair less shear is inside both, a hair more flows in both. */
+            /* Triaxial compression on the pyramid: 0.1 % less shear is inside both surfaces, 0.1 % more flows in both.
+             */
             const double sine = sin(m.friction_angle * acos(-1) / 180), size = strain[n % 4];
             const double tau[3] = {-(1 - sine), -(1 - sine), -(1 + sine)}, mean = -1 + sine / 3;
             for (int more = 0; more < 2; more++) {
@@ -120,7 +120,7 @@ static void test_mohr_coulomb_returns_everywhere(void **state) {
                 touching = vec3_make((real)exp(size * (t[0] - share) + m.cohesion),
                                      (real)exp(size * (t[1] - share) + m.cohesion),
                                      (real)exp(size * (t[2] - share) + m.cohesion));
-                if (size < 0.01 && REAL_IS_FLOAT) continue; /* a hair is less than a rounding there */
+                if (size < 0.01 && REAL_IS_FLOAT) continue; /* 0.1 % is below rounding there */
                 assert_int_equal(flow_stretches(&r, touching, 0).moved != 0, more);
                 assert_int_equal(flow_stretches(&cone, touching, 0).moved != 0, more);
             }
@@ -136,7 +136,7 @@ static void test_mohr_coulomb_returns_everywhere(void **state) {
     }
 }
 
-/* nacc: a trial that flows comes to the surface of the alpha that comes back; one that does not lies inside. */
+/* nacc: a trial state that flows ends on the yield surface of the returned alpha; one that does not was inside. */
 static void test_nacc_lands_on_its_own_surface(void **state) {
     (void)state;
     for (int variant = 0; variant < 2; variant++) {
@@ -180,7 +180,7 @@ static void test_snow_ends_in_its_box(void **state) {
         double s[3], det, was[3], old;
         stretches_of(to.f, s, &det);
         assert_true(s[0] <= 1.0075 + 30 * REAL_EPSILON && s[2] >= 0.975 - 30 * REAL_EPSILON && det > 0);
-        /* What left the elastic part went to J_P. */
+        /* The volume that the elastic part lost is in J_P. */
         if (n >= HOSTILES) {
             stretches_of(f, was, &old);
             const double wanted = was[0] * was[1] * was[2] / (s[0] * s[1] * s[2]);
@@ -191,7 +191,7 @@ static void test_snow_ends_in_its_box(void **state) {
     assert_true(fabs((double)flow_hardening(&r, (real)0.9) - exp(1)) <= 30 * REAL_EPSILON);
 }
 
-/* All but Herschel-Bulkley, whose overstress relaxes on: the second mapping moves F by rounding alone. */
+/* A second mapping changes F by rounding only; except for Herschel-Bulkley, whose overstress relaxes further. */
 static void test_mapping_twice_changes_nothing(void **state) {
     (void)state;
     for (int kind = 0; kind < FLOW_KINDS; kind++)
@@ -214,7 +214,7 @@ static void test_mapping_twice_changes_nothing(void **state) {
         }
 }
 
-/* Every F has a finite answer that is not reflected, by every rule; F with NaN or infinity comes back as it is. */
+/* Every rule maps every finite F to a finite one without reflection; F with NaN or infinity is returned unchanged. */
 static void test_hostile_inputs(void **state) {
     (void)state;
     for (int kind = 0; kind < FLOW_KINDS; kind++)
@@ -227,7 +227,7 @@ static void test_hostile_inputs(void **state) {
                 const hencky h = hencky_of(to.f);
                 if (!(largest(to.f) < INFINITY) || !isfinite((double)to.state))
                     fail_msg("%s, hostile %d: %g, state %g", kind_name[kind], n, largest(to.f), (double)to.state);
-                if (!(h.det > -100 * REAL_EPSILON * pow(h.most, 3))) /* a tiny one may be lost in rounding */
+                if (!(h.det > -100 * REAL_EPSILON * pow(h.most, 3))) /* a tiny determinant may be lost in rounding */
                     fail_msg("%s, hostile %d: det %g", kind_name[kind], n, h.det);
             }
             for (int n = 0; n < 6; n++) {
@@ -241,7 +241,7 @@ static void test_hostile_inputs(void **state) {
         }
 }
 
-/* Where nothing flows F comes back to the bit. */
+/* Below yield, F is returned bitwise. */
 static void test_elastic_states_are_left_alone(void **state) {
     (void)state;
     for (int kind = 0; kind < FLOW_KINDS; kind++)
@@ -251,7 +251,7 @@ static void test_elastic_states_are_left_alone(void **state) {
             const real first = (real)first_state((flow_kind)kind, variant);
             uint64_t seed = 5;
             for (int n = 0; n < 300; n++) {
-                /* A slight pressure, and a shear of a tenth of it. */
+                /* A slight pressure, and a shear of a tenth of the pressure. */
                 matrix f = diagonal(0.999 + 1e-5 * noise(&seed), 0.999 + 1e-5 * noise(&seed), 0.999);
                 const mat3 trial = to_mat3(product(random_rotation(&seed), f));
                 const flowed_matrix to = flow_at(&r, trial, first);
@@ -273,7 +273,7 @@ static void get_lane(const vreal *batch, int lane, real *plain, size_t count) {
         memcpy(&plain[i], (const char *)&batch[i] + (size_t)lane * sizeof(real), sizeof(real));
 }
 
-/* Batches differ from the plain form by what fused multiply-adds round differently. */
+/* Batches differ from the scalar form only by the rounding of fused multiply-adds. */
 static void test_batches_do_the_same(void **state) {
     (void)state;
     for (int kind = 0; kind < FLOW_KINDS; kind++) {
@@ -287,7 +287,7 @@ static void test_batches_do_the_same(void **state) {
                 mat3 f[PBD_BATCH];
                 vmat3 batch;
                 for (int l = 0; l < PBD_BATCH; l++) {
-                    f[l] = random_f(&seed, n + l); /* lanes of all sorts side by side */
+                    f[l] = random_f(&seed, n + l); /* all kinds side by side in the lanes */
                     put_lane(&batch.x.x, l, entries(&f[l]), 9);
                 }
                 const vflowed_matrix got = vflow_matrix(&r, batch, vreal_set(first));

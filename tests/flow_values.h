@@ -8,8 +8,8 @@
 
 #include "methods/physics/matter/flow_table.h"
 
-/* The rule (NULL: none) with its presets, then the words key=value, split at blanks, that it knows; it passes over
- * those of other rules. */
+/* Sets the rule (NULL: none) with its presets, then its values from key=value words separated by blanks. Words of other
+ * rules are ignored. */
 static inline __attribute__((unused)) void set_flow_values(pbd_material *m, const char *rule, const char *words) {
     char text[300], *save = NULL;
     m->flow = NULL;

@@ -1,7 +1,7 @@
-/* Stores with a past: so many cells, builds and repeats, written straight into the tables (their ids are no hashes, so
- * `db check` would complain). Values are known: the time of a solve is 20 ms with noise of ±1 % that depends on the
- * run's number alone, and from the middle build on 10 % more in cell 0; the error is 0.25, and 0.2 from the last build
- * on. */
+/* Stores with a history of cells, builds and repeats, written straight into the tables (their ids are not hashes, so
+ * `db check` would complain). The values are known. The time of a solve is 20 ms with noise of ±1 % that depends on
+ * the run's number alone; in cell 0 it is 10 % longer from the middle build on. The error is 0.25, and 0.2 in the last
+ * build. */
 #ifndef PBD_TESTS_HISTORY_STORE_H
 #define PBD_TESTS_HISTORY_STORE_H
 
@@ -55,7 +55,7 @@ static inline pbd_status fill_history(sqlite3 *sql, long cells, long builds, lon
     return status;
 }
 
-/* A new store at `path`. */
+/* Creates the store at `path`. */
 static inline pbd_status make_history(const char *path, long cells, long builds, long repeats) {
     pbd_store *store = NULL;
     PBD_TRY(pbd_store_open(path, PBD_STORE_WRITE, &store));

@@ -1,5 +1,5 @@
-/* What tests of methods share: scenes, solvers made by name, and a check that prints got, wanted and their ratio to the
- * limit. */
+/* Shared by tests of methods: scenes, solvers made by name, and a check that prints got, wanted and their difference
+ * relative to the limit. */
 #ifndef PBD_LADDER_H
 #define PBD_LADDER_H
 
@@ -22,7 +22,7 @@
 
 #define UNUSED __attribute__((unused))
 
-/* Fails unless |got - wanted| <= limit; always says how near it was. */
+/* Fails unless |got - wanted| <= limit; always prints the difference. */
 #define check_near(what, got, wanted, limit) check_near_(what, got, wanted, limit, __FILE__, __LINE__)
 UNUSED static void check_near_(const char *what, double got, double wanted, double limit, const char *file, int line) {
     double off = fabs(got - wanted);
@@ -38,7 +38,7 @@ UNUSED static void check_ok(pbd_status status) {
     if (status.code != PBD_OK) fail_msg("%s", status.text);
 }
 
-/* A solver with all it needs; close with solver_close. */
+/* A solver with its exec and recorder; close with solver_close. */
 typedef struct solver {
     const pbd_method *method;
     pbd_precision precision;
@@ -56,7 +56,7 @@ UNUSED static pbd_status try_open_on(int backend, solver *s, const char *method,
     const pbd_case *c;
     *s = (solver){.precision = precision};
     PBD_TRY(pbd_find_method(method, &entry));
-    PBD_TRY(pbd_find_case("hex_fit", &c)); /* only so that settings resolve: the scene is the test's own */
+    PBD_TRY(pbd_find_case("hex_fit", &c)); /* needed to resolve the settings only: the scene is the test's own */
     s->method = entry->by_precision[precision];
     char text[600], *save = NULL;
     pbd_setting setting[32];
@@ -69,7 +69,7 @@ UNUSED static pbd_status try_open_on(int backend, solver *s, const char *method,
     for (size_t i = 0; i < count; i++) pbd_setting_free(&setting[i]);
     PBD_TRY(resolved);
     pbd_values_free(&unused);
-    if (threads > 1) setenv("PBDBENCH_SMALL_LAUNCH", "0", 1); /* small as the scene is: the threads share it */
+    if (threads > 1) setenv("PBDBENCH_SMALL_LAUNCH", "0", 1); /* splits even small launches over the threads */
     const pbd_status opened = pbd_exec_create(backend, threads, &s->exec);
     unsetenv("PBDBENCH_SMALL_LAUNCH");
     PBD_TRY(opened);
@@ -102,14 +102,14 @@ UNUSED static double metric_of(const solver *s, const char *name) {
     return NAN;
 }
 
-/* Positions, particles x 3, to be freed. */
+/* Positions (particles x 3); the caller frees them. */
 UNUSED static double *positions_of(const solver *s, size_t particles) {
     double *x = malloc((3 * particles + 1) * sizeof *x);
     check_ok(s->method->read(s->state, PBD_POSITIONS, x));
     return x;
 }
 
-/* pbd_distance's saved state is x then v, rows of (x, y, z, w) of its precision: reads or writes positions in it. */
+/* Overwrites the positions in the saved state of pbd_distance: x, then v, in rows (x, y, z, w) of its precision. */
 UNUSED static void set_positions(solver *s, size_t particles, const double *x) {
     size_t bytes = 0;
     check_ok(s->method->save(s->state, NULL, &bytes));
@@ -126,7 +126,7 @@ UNUSED static void set_positions(solver *s, size_t particles, const double *x) {
     free(blob);
 }
 
-/* Numbers in [-1, 1), the same on every machine. */
+/* Pseudorandom numbers in [-1, 1), the same on every machine. */
 UNUSED static double noise(uint64_t *seed) {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(*seed >> 11) / (double)(UINT64_C(1) << 52) - 1;

@@ -31,7 +31,7 @@ static void keep(double *most, double x) {
     if (!(x <= *most)) *most = x;
 }
 
-/* One function on as many numbers as a batch holds; both forms must agree to the last digit but one. */
+/* One function on the numbers of a batch, in scalar and batch form; these must agree to all but the last digit. */
 typedef struct both {
     real plain[PBD_BATCH], batch[PBD_BATCH];
 } both;
@@ -78,11 +78,11 @@ static void test_log_near_one(void **state) {
     for (int n = 0; n < 20000; n++) {
         real x = (real)(1 + noise(&seed) * pow(10, 4 * (noise(&seed) - 1)));
         keep(&log, in_ulp(real_log(x), logl(x)));
-        /* x - 1 - log x, of d = x - 1 known beyond x's own digits. */
+        /* x - 1 - log x from d = x - 1, which is known to more digits than x holds. */
         real d = (real)(noise(&seed) * pow(10, (REAL_IS_FLOAT ? 9 : 12) * (noise(&seed) - 1)) *
-                        0.29); /* where the power of two is 1 */
+                        0.29); /* the power of two in x is 1 */
         log_parts got = log_of(1 + d, d);
-        long double wanted = 0; /* by the series, since long double cancels too */
+        long double wanted = 0; /* by the series: even in long double the difference would cancel */
         for (int k = 60; k > 1; k--) wanted += powl(-d, k) / k;
         keep(&excess, in_ulp(got.excess, wanted));
         keep(&off_grid, in_ulp(got.log, log1pl(d)));
@@ -112,7 +112,7 @@ static void test_exp(void **state) {
     assert_true(plain <= exp_limit && batch <= exp_limit);
 }
 
-/* As C has them. */
+/* The same special values as the C library's functions. */
 static void test_special_values(void **state) {
     (void)state;
     const real inf = (real)INFINITY, nan = (real)NAN, tiny = real_from_bits(1);

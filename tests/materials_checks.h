@@ -1,6 +1,6 @@
 /* The elastic laws of methods/physics/matter/laws.h for the precision REAL: included by test_materials.c (f64,
  * which adds what only f64 can check) and test_materials_f32.c. The oracle is the textbook form of each law in long
- * double, by singular values that are known because F is made from them. */
+ * double. It uses the exact singular values from which F was constructed. */
 #include "methods/physics/matter/laws.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@ static const char *const law_name[LAW_KINDS] = {
 };
 static const char *const join_name[PBD_JOINS] = {"none", "printed", "continuous", "shifted", "clamp"};
 
-/* Not inlined: a copy at each of 20 calls takes a minute to compile. */
+/* Not inlined: copies at 20 calls would take a minute to compile. */
 static __attribute__((noinline)) stressed stress_at(hyperelastic m, mat3 f) { return stress(m, f); }
 
 static matrix transposed(matrix a) {
@@ -43,7 +43,7 @@ static matrix from_mat3(mat3 m) {
     return a;
 }
 
-static long double largest(matrix a) { /* NaN where there is one */
+static long double largest(matrix a) { /* NaN if any entry is */
     long double most = 0;
     for (int i = 0; i < 9; i++)
         if (!(fabsl(a.a[i / 3][i % 3]) <= most) && !isnan(most)) most = fabsl(a.a[i / 3][i % 3]);
@@ -69,8 +69,8 @@ static long double unimodular_distance(const long double s[3], long double u, lo
     return sum;
 }
 
-/* The t nearest to s with product 1, by Newton's method in two logarithms: damped so that the distance falls, and in
- * the end, where the fall is rounding, plain. */
+/* The t nearest to s with product 1, by Newton's method in two logarithms. It is damped so that the distance falls;
+ * the last steps, where the decrease is below rounding, are undamped. */
 static void nearest_unimodular(const long double s[3], long double t[3]) {
     long double u = logl(fmaxl(s[0], 0.1L)), v = logl(fmaxl(s[1], 0.1L)), other[3], damping = 1;
     long double least = unimodular_distance(s, u, v, t);
@@ -97,7 +97,7 @@ static answer textbook(law_kind law, long double mu, long double lambda, const l
     answer out = {0};
     long double sum = 0, sum2 = 0, J = s[0] * s[1] * s[2], I = 0;
     for (int k = 0; k < 3; k++) I += s[k] * s[k];
-    for (int k = 0; k < 3; k++) { /* the strain each law takes of a stretch */
+    for (int k = 0; k < 3; k++) { /* the law's strain measure of a stretch */
         long double e = law == LAW_corotated ? s[k] - 1 : law == LAW_stvk ? (s[k] * s[k] - 1) / 2 : logl(s[k]);
         sum += e;
         sum2 += e * e;
@@ -165,7 +165,7 @@ static long double lame_lambda(void) {
 
 /* ---- Checks of both precisions ----------------------------------------------------------------------------------- */
 
-/* Errors are judged against what the rounding of F alone does to psi and P. */
+/* The limits of errors are multiples of what the rounding of F alone changes in psi and P. */
 static void test_laws_are_the_textbooks(void **state) {
     (void)state;
     for (int law = 0; law < LAW_KINDS; law++) {
@@ -182,7 +182,7 @@ static void test_laws_are_the_textbooks(void **state) {
             stressed got = stress_at(m, f), by_svd = stress_of_svd(m, mat3_svd(f));
             answer wanted = textbook((law_kind)law, lame_mu(), lame_lambda(), s);
             matrix p = textbook_stress((law_kind)law, lame_mu(), lame_lambda(), u, s, v);
-            /* d psi = P:dF, with nine entries or three stretches off by some eps; P changes by about
+            /* d psi = P:dF, if nine entries or three stretches are off by a few eps; P changes by about
              * stiff (1/least^2 or most^2) eps. */
             long double unit = REAL_EPSILON * (largest(p) + stiff);
             keep(&off_psi, (double)(fabsl(got.psi - wanted.psi) / unit));
@@ -197,7 +197,7 @@ static void test_laws_are_the_textbooks(void **state) {
     }
 }
 
-/* Near rest psi is second order in strain: it must keep its digits where 1 + strain has lost them. */
+/* Near rest psi is second order in strain: it must stay accurate where 1 + strain has lost digits. */
 static void test_small_energies_keep_their_digits(void **state) {
     (void)state;
     const double strains[] = {REAL_IS_FLOAT ? 3e-4 : 1e-8, 1e-3, 1e-2, 0.1};
@@ -212,7 +212,7 @@ static void test_small_energies_keep_their_digits(void **state) {
                 matrix u = random_rotation(&seed), v = random_rotation(&seed);
                 mat3 f = to_mat3(product(product(u, diagonal(s)), transposed(v)));
                 long double wanted = textbook((law_kind)law, lame_mu(), lame_lambda(), s).psi;
-                if (strains[which] < 1e-4) { /* long double cancels too; Hooke's law is right to 1e-8 */
+                if (strains[which] < 1e-4) { /* even long double cancels there; Hooke's law is accurate to 1e-8 */
                     long double sum = s[0] + s[1] + s[2] - 3, squares = 0;
                     for (int k = 0; k < 3; k++) squares += (s[k] - 1) * (s[k] - 1);
                     wanted = lame_mu() * squares + lame_lambda() / 2 * sum * sum;
@@ -281,7 +281,7 @@ static void test_batches_do_the_same(void **state) {
     assert_true(most <= 24);
 }
 
-/* Beyond det F = 0 the laws of log J have no answer; the others and the joined ones always do. */
+/* For det F <= 0 the laws in log J are undefined; the others and those with a join are always defined. */
 static void test_inverted(void **state) {
     (void)state;
     uint64_t seed = 13;
@@ -293,7 +293,7 @@ static void test_inverted(void **state) {
                 mat3 f = to_mat3(product(product(u, diagonal(s)), random_rotation(&seed)));
                 stressed got = stress_at(material_of((law_kind)law, (pbd_join)join), f);
                 int undefined = join == PBD_JOIN_NONE && (law == LAW_neo_hookean || law == LAW_hencky);
-                if (n == 0 && undefined) continue; /* det F = 0 only up to rounding */
+                if (n == 0 && undefined) continue; /* det F = 0 holds only up to rounding */
                 assert_int_equal(!isfinite((double)got.psi), undefined);
                 assert_int_equal(!isfinite((double)largest(from_mat3(got.p))), undefined);
             }

@@ -1,5 +1,6 @@
 /* Meshes as colliders for the precision REAL: included by test_mesh_collider.c (f64) and test_mesh_collider_f32.c.
- * Answers come from the analytic shapes, from friction on an inclined plane, and from which side a particle is on. */
+ * Expected values come from the analytic shapes, from friction on an inclined plane, and from the side of a surface on
+ * which a particle started. */
 #include "cases/scenes/collider_mesh.h"
 #include "methods/physics/surface/mesh_surface.h"
 #include "tests/contact_world.h"
@@ -17,7 +18,7 @@ static void begin(world *w) {
     w->scene.colliders.mesh = meshes;
 }
 
-/* The next collider is the mesh that was just made. */
+/* Adds a collider with the mesh that was just made. */
 static pbd_collider *add_mesh(world *w, pbd_status made) {
     check_ok(made);
     pbd_collider *c = &w->collider[w->scene.colliders.count++];
@@ -31,7 +32,7 @@ static pbd_collider_mesh *next_mesh(void) { return &meshes[meshes_made]; }
 
 /* ---- Against analytic shapes ------------------------------------------------------------------------------------- */
 
-/* Where the colliders of a world are at time 0; the host reads the cpu backend's memory. */
+/* The pose of a collider at time 0; the host can read the memory of the cpu backend. */
 static const collider_pose *pose_of(world *w, size_t number) {
     check_ok(collider_poses_move(&w->walls, 0, 1));
     return &w->walls.device[number];
@@ -69,7 +70,7 @@ static void test_box_of_triangles_is_a_box(void **unused) {
             const vec3 x = random_place(&seed, 1.2);
             const collider_gap got = collider_gap_at(pose, x), wanted = collider_gap_at(pose + 1, x);
             distance = fmax(distance, fabs((double)(got.distance - wanted.distance)));
-            /* both lead to the surface; not to one point of it where two are as near */
+            /* both normals lead to the surface, but not to the same point if two are equally near */
             const vec3 to = vec3_sub(x, vec3_scale(got.distance, got.normal));
             foot = fmax(foot, fabs((double)collider_gap_at(pose + 1, to).distance));
         }
@@ -79,7 +80,7 @@ static void test_box_of_triangles_is_a_box(void **unused) {
     }
 }
 
-/* Nothing but the corners is on the sphere, so it is of second order in the edges. */
+/* Only the vertices lie on the sphere, so the error is of second order in the edge length. */
 static void test_sphere_of_triangles_becomes_a_sphere(void **unused) {
     (void)unused;
     double last = 0, last_normal = 0;
@@ -108,7 +109,7 @@ static void test_sphere_of_triangles_becomes_a_sphere(void **unused) {
     }
 }
 
-/* A notch makes edges and corners that bend in: L-shaped, 0 <= x, y <= 2 without x, y > 1, |z| <= 1. */
+/* An L-shaped block with concave edges and corners: 0 <= x, y <= 2 without x, y > 1, |z| <= 1. */
 static pbd_status make_notched(pbd_collider_mesh *out) {
     static const double xy[6][2] = {{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}};
     out->vertices = 12;
@@ -136,7 +137,7 @@ static pbd_status make_notched(pbd_collider_mesh *out) {
 
 static void test_inside_of_a_notched_block(void **unused) {
     (void)unused;
-    for (int turned = 0; turned < 2; turned++) { /* inside out as a whole: turned back */
+    for (int turned = 0; turned < 2; turned++) { /* second pass: all triangles reversed; the code must reorient them */
         begin(&one);
         pbd_collider_mesh *mesh = next_mesh();
         add_mesh(&one, make_notched(mesh));
@@ -165,8 +166,8 @@ static void test_inside_of_a_notched_block(void **unused) {
 
 static const double down[3] = {0, 0, -9.81};
 
-/* How far a particle slides in 1 s down a sheet of squares that falls along x; down an analytic plane in parentheses.
- */
+/* Returns how far a particle slides in 1 s down a sheet of squares that slopes down along x, m. Prints the value for an
+ * analytic plane in parentheses. */
 static double slide(double angle, double friction, double radius) {
     const double c = cos(angle), s = sin(angle), dt = 0.002, off = radius + 0.01;
     begin(&one);
@@ -199,7 +200,7 @@ static void test_friction_on_an_inclined_sheet(void **unused) {
     assert_true(slide(critical * 1.01, 0.5, 0) > 0.02);
 }
 
-/* On a plate that slides and turns particles stay where they are on the plate. */
+/* Particles stick to a plate that translates and rotates. */
 static void test_a_moving_mesh_carries_particles(void **unused) {
     (void)unused;
     const double half[3] = {2, 2, 0.1};
@@ -207,7 +208,7 @@ static void test_a_moving_mesh_carries_particles(void **unused) {
     pbd_collider *mesh = add_mesh(&one, collider_mesh_box(half, next_mesh()));
     mesh->friction = 0.8;
     mesh->velocity[0] = 1;
-    mesh->velocity[2] = 0.5; /* a lift too */
+    mesh->velocity[2] = 0.5; /* also rises */
     mesh->spin[2] = 0.5;
     uint64_t seed = 6;
     for (int i = 0; i < 100; i++) {
@@ -235,8 +236,8 @@ static void test_a_moving_mesh_carries_particles(void **unused) {
 
 /* ---- Nobody passes ----------------------------------------------------------------------------------------------- */
 
-/* Shots at a plate a millimetre thick, up to 1000 times as fast as one thickness a step, and the plate comes towards
- * them and turns: whoever was above stays above, in its frame. */
+/* Particles are shot at a plate 1 mm thick, at up to 1000 thicknesses per step, while the plate moves and rotates. In
+ * the plate's frame each particle stays on the side on which it started. */
 static void test_nobody_passes_a_thin_plate(void **unused) {
     (void)unused;
     const double half[3] = {50, 50, 0.0005};
@@ -270,7 +271,7 @@ static void test_nobody_passes_a_thin_plate(void **unused) {
     }
 }
 
-/* In a narrow wedge every way out of one wall leads through the other. */
+/* In a narrow wedge a particle that is pushed out of one wall goes through the other. */
 static void test_nobody_passes_the_bottom_of_a_wedge(void **unused) {
     (void)unused;
     begin(&one);
@@ -299,7 +300,7 @@ static void test_nobody_passes_the_bottom_of_a_wedge(void **unused) {
     world_close(&one);
 }
 
-/* A closed surface as a container that tumbles: sand within it stays within. */
+/* A closed surface as a tumbling container: the sand in it stays inside. */
 static void fill_drum(world *w, int count) {
     const double half[3] = {0.1, 0.4, 0.5};
     begin(w);
@@ -330,7 +331,7 @@ static void test_a_tumbling_container_loses_nobody(void **unused) {
     world_close(&one);
 }
 
-/* Who starts inside is seen, and brought out the nearest way. */
+/* A particle that starts inside is detected, and moved out along the shortest path. */
 static void test_who_starts_inside_is_brought_out(void **unused) {
     (void)unused;
     const double half[3] = {1, 1, 1};
@@ -362,7 +363,7 @@ static double farthest_apart(const world *a, const world *b) {
     return most;
 }
 
-/* Without them every particle asks the tree each time. */
+/* Without anchors every particle queries the tree each time. */
 static void test_anchors_change_nothing(void **unused) {
     (void)unused;
     for (int without = 0; without < 2; without++) {
@@ -437,7 +438,7 @@ static void test_bad_input(void **unused) {
     refuse("mesh 3 of a scene that has 1");
 }
 
-/* A box with a sliver along an edge, a triangle of one corner twice, and every vertex once for each triangle. */
+/* A box with a sliver along an edge and a triangle with a repeated corner; triangles share no vertices. */
 static void test_degenerate_triangles_are_counted(void **unused) {
     (void)unused;
     const double half[3] = {1, 1, 1};
@@ -454,7 +455,7 @@ static void test_degenerate_triangles_are_counted(void **unused) {
         mesh->triangle[i] = i;
     }
     collider_mesh_free(&box);
-    /* Triangle 0 has its first edge cut in the middle; what is left out is filled by a sliver. */
+    /* The first edge of triangle 0 is split at its middle, which opens a gap; a sliver fills it. */
     for (size_t d = 0; d < 3; d++) mesh->vertex[3 * 36 + d] = 0.5 * (mesh->vertex[d] + mesh->vertex[3 + d]);
     const uint32_t cut[] = {36, 1, 2, 0, 36, 2, 5, 5, 4};
     memcpy(mesh->triangle, cut, 3 * sizeof *cut);
@@ -464,7 +465,7 @@ static void test_degenerate_triangles_are_counted(void **unused) {
     put(&one, 5, 5, 5, 1, 0, 0);
     pbd_collider_mesh with_sliver = *mesh;
     mesh_surface s;
-    /* the edge that was cut now is of one triangle there and of two here: a sheet, unless the sliver closes it */
+    /* the split edge has one triangle on one side and two on the other: an open sheet, unless the sliver closes it */
     with_sliver.thickness = 1e-3;
     check_ok(mesh_surface_make(&with_sliver, 0, false, &s));
     assert_int_equal(s.collapsed, 1);

@@ -5,7 +5,7 @@
 
 #include "tests/ladder.h"
 
-static const double exact = sizeof(real) == sizeof(float) ? 4e-6 : 1e-14; /* of a length, of the largest there is */
+static const double exact = sizeof(real) == sizeof(float) ? 4e-6 : 1e-14; /* relative to the largest coordinate */
 
 /* ---- Surfaces ---------------------------------------------------------------------------------------------------- */
 
@@ -14,8 +14,8 @@ enum { MOST_VERTICES = 2000, MOST_TRIANGLES = 3000, MOST_PLACES = 2000 };
 typedef struct surface {
     const char *name;
     size_t vertices, triangles;
-    double size; /* m: of coordinates */
-    bool thin;   /* where one lies in a sliver cannot be told to all digits */
+    double size; /* m, the largest coordinate */
+    bool thin;   /* has slivers, in which a point cannot be located to all digits */
     real vertex[4 * MOST_VERTICES];
     uint32_t corner[3 * MOST_TRIANGLES];
 } surface;
@@ -23,7 +23,7 @@ typedef struct surface {
 static uint32_t put_vertex(surface *s, double x, double y, double z) {
     real *row = s->vertex + 4 * s->vertices;
     row[0] = (real)x, row[1] = (real)y, row[2] = (real)z;
-    row[3] = (real)NAN; /* nobody looks there */
+    row[3] = (real)NAN; /* must not be read */
     s->size = fmax(s->size, fmax(fabs(x), fmax(fabs(y), fabs(z))));
     return (uint32_t)s->vertices++;
 }
@@ -54,14 +54,14 @@ static void make_single(surface *s) { make_soup_of(s, "one", 1, 1); }
 static void make_pair(surface *s) { make_soup_of(s, "two", 1, 2); }
 static void make_none(surface *s) { make_soup_of(s, "none", 1, 0); }
 
-/* Far from the origin: boxes are small against coordinates. */
+/* Far from the origin: boxes are small compared with coordinates. */
 static void make_far(surface *s) {
     make_soup_of(s, "far away", 1, 300);
     for (size_t i = 0; i < 4 * s->vertices; i++) s->vertex[i] += (real)(i % 4 == 3 ? 0 : 100);
     s->size = 101;
 }
 
-/* The same triangle a hundred times: codes are all one, and every distance is a tie. */
+/* The same triangle a hundred times: all codes are equal, and every distance is a tie. */
 static void make_coincident(surface *s) {
     *s = (surface){.name = "a hundred in one place"};
     put_vertex(s, 0.1, 0.2, 0.3);
@@ -70,7 +70,7 @@ static void make_coincident(surface *s) {
     while (s->triangles < 100) put_triangle(s, 0, 1, 2);
 }
 
-/* About one middle, turned: their codes are one, their boxes are not. */
+/* Triangles rotated about a common centre: equal codes, different boxes. */
 static void make_one_code(surface *s) {
     *s = (surface){.name = "of one code"};
     for (int k = 0; k < 200; k++) {
@@ -80,7 +80,7 @@ static void make_one_code(surface *s) {
     }
 }
 
-/* Long and thin, without a width, and points. */
+/* Long thin triangles, triangles without width, and points. */
 static void make_slivers(surface *s) {
     uint64_t seed = 8;
     *s = (surface){.name = "slivers", .thin = true};
@@ -127,8 +127,9 @@ static long double lv_square(lv a, lv b) {
     return sum;
 }
 
-/* The distance to the point that lies at s of the way along a to b is convex in s, and so is its least over t: two
- * searches by the golden section, one within the other, need no case for faces, edges or slivers. */
+/* The squared distance from x to the segment from a to b. The distance to the segment across the triangle at t, from
+ * mix(a, b, t) to mix(a, c, t), is convex in t: brute_square minimises it by golden-section search, without cases for
+ * faces, edges or slivers. */
 static long double to_stretch(lv a, lv b, lv x) {
     long double ab = 0, ax = 0;
     for (int d = 0; d < 3; d++)
@@ -194,7 +195,7 @@ static void ask(planted *p, const real *x, size_t n, double reach, bool own, mes
     check_ok(pbd_download(p->exec, out, p->out, n * sizeof *out));
 }
 
-/* Near, on, and far from the surface; at corners and on edges too. */
+/* Places near, on and far from the surface, also at corners and on edges. */
 static size_t make_places(const surface *s, real *x, size_t n) {
     uint64_t seed = 12;
     for (size_t i = 0; i < n; i++) {
@@ -232,7 +233,7 @@ static void test_nearest_against_brute_force(void **unused) {
             for (size_t t = 0; t < one.triangles; t++) least = fminl(least, brute_square(&one, t, places + 4 * i));
             assert_true(points[i].triangle < one.triangles);
             worst = fmax(worst, fabs(sqrt((double)points[i].square) - sqrt((double)least)));
-            double sum = 0, square = 0; /* the point that the weights tell is as far away */
+            double sum = 0, square = 0; /* the point with these weights is at that distance */
             for (size_t d = 0; d < 3; d++) {
                 double at = 0;
                 for (size_t c = 0; c < 3; c++)
@@ -251,7 +252,8 @@ static void test_nearest_against_brute_force(void **unused) {
     }
 }
 
-/* To the bit what asking every triangle in turn gives, the first of equals: so it hangs on no tree. */
+/* The nearest point by testing every triangle in turn, the first of ties. The tree must give bitwise the same, so the
+ * result does not depend on the tree. */
 static mesh_point in_turn(const surface *s, const real *x, double reach, uint32_t without) {
     const mesh_view all = {(uint32_t)s->triangles, s->corner, s->vertex, NULL, NULL, NULL, NULL};
     mesh_point best = {.triangle = MESH_NONE};
@@ -299,7 +301,7 @@ static void test_own_triangles_do_not_count(void **unused) {
     uproot(&p);
 }
 
-/* Every leaf is reached once, and every box holds what is below it and no more. */
+/* Checks that every leaf is reached once, and that every box bounds exactly what is below it. */
 static size_t count_leaves(const mesh_view *m, uint32_t node, int depth, unsigned char *seen) {
     assert_true(depth < MESH_LEVELS);
     if (node >= m->triangles - 1) {
@@ -322,7 +324,7 @@ static void test_the_tree_holds_every_triangle_once(void **unused) {
         planted p;
         makers[k](&one);
         plant(&p, &one, PBD_CPU, 1);
-        const mesh_view view = mesh_tree_view(&p.tree, &p.rows); /* the host reads the cpu backend's memory */
+        const mesh_view view = mesh_tree_view(&p.tree, &p.rows); /* the host can read the memory of the cpu backend */
         memset(seen, 0, sizeof seen);
         assert_int_equal(count_leaves(&view, 0, 0, seen), one.triangles);
         uproot(&p);
@@ -341,7 +343,7 @@ static void test_nothing_is_near_what_is_no_number(void **unused) {
     planted p;
     const double bad[] = {NAN, INFINITY, -INFINITY};
     make_soup(&one);
-    one.vertex[5] = (real)NAN; /* two triangles are none */
+    one.vertex[5] = (real)NAN; /* makes two triangles invalid */
     one.vertex[4 * 5] = (real)INFINITY;
     plant(&p, &one, PBD_CPU, 1);
     const size_t n = make_places(&one, places, 40);
@@ -357,7 +359,7 @@ static void test_nothing_is_near_what_is_no_number(void **unused) {
     uproot(&p);
 }
 
-/* Vertices move, boxes follow, the answers are those of a tree built anew. */
+/* After a refit to moved vertices, queries give the results of a rebuilt tree. */
 static void test_refit(void **unused) {
     (void)unused;
     planted p;
@@ -382,7 +384,7 @@ static void test_refit(void **unused) {
     uproot(&p);
 }
 
-/* With places to come, boxes hold the way: a walk finds every triangle that meets a box at either end. */
+/* With later positions, the boxes bound the motion: a walk finds every triangle whose swept box meets the query box. */
 static void test_walks_find_what_moves_through(void **unused) {
     (void)unused;
     planted p;
@@ -418,7 +420,8 @@ static void test_walks_find_what_moves_through(void **unused) {
     uproot(&p);
 }
 
-/* By hand: a unit square at z = 0 as two triangles, met from above and from below, at its seam, at its rim, beside. */
+/* By hand: segments that cross a unit square of two triangles at z = 0 from above and below, on the diagonal, on the
+ * rim, and beside it. */
 static void test_crossings_by_hand(void **unused) {
     (void)unused;
     planted p;
@@ -442,12 +445,12 @@ static void test_crossings_by_hand(void **unused) {
                  {{0.2, 0.7, -1}, {0.2, 0.7, 3}, BOTH, 1, 0.25, -1},
                  {{0.2, 0.7, -1}, {0.2, 0.7, 3}, MESH_FROM_FRONT, MESH_NONE, 2, 0},
                  {{0.2, 0.7, 1}, {0.2, 0.7, -3}, MESH_FROM_BACK, MESH_NONE, 2, 0},
-                 {{0.5, 0.5, 1}, {0.5, 0.5, -1}, BOTH, 0, 0.5, 1}, /* the seam: both, the first counts */
+                 {{0.5, 0.5, 1}, {0.5, 0.5, -1}, BOTH, 0, 0.5, 1}, /* the diagonal: hits both, the first counts */
                  {{0, 0, 1}, {0, 0, -1}, BOTH, 0, 0.5, 1},         /* a corner */
                  {{1, 0.5, 1}, {1, 0.5, -1}, BOTH, 0, 0.5, 1},     /* the rim */
                  {{1.001, 0.5, 1}, {1.001, 0.5, -1}, BOTH, MESH_NONE, 2, 0},
-                 {{0.3, 0.1, 2}, {0.3, 0.1, 1}, BOTH, MESH_NONE, 2, 0},     /* ends before it */
-                 {{0.3, 0.1, 0.5}, {0.8, 0.1, 0.5}, BOTH, MESH_NONE, 2, 0}, /* along it */
+                 {{0.3, 0.1, 2}, {0.3, 0.1, 1}, BOTH, MESH_NONE, 2, 0},     /* ends before the square */
+                 {{0.3, 0.1, 0.5}, {0.8, 0.1, 0.5}, BOTH, MESH_NONE, 2, 0}, /* parallel to it */
                  {{0.3, 0.1, 0}, {0.3, 0.1, -1}, BOTH, 0, 0, 1},            /* starts on it */
                  {{0.3, 0.1, 0}, {0.3, 0.1, 1}, MESH_FROM_FRONT, MESH_NONE, 2, 0}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {

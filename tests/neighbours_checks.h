@@ -1,11 +1,11 @@
-/* The sorted grid and its lists against brute force in double, for the precision REAL: included by test_neighbours.c
- * (f64) and test_neighbours_f32.c. */
+/* The sorted grid and its neighbour lists against brute force in double, for the precision REAL: included by
+ * test_neighbours.c (f64) and test_neighbours_f32.c. */
 #define PBD_UNIT neighbours
 #include "methods/physics/space/neighbours.h"
 
 #include "tests/ladder.h"
 
-static const double rounding = sizeof(real) == sizeof(float) ? 1e-5 : 1e-13; /* of a distance, relative */
+static const double rounding = sizeof(real) == sizeof(float) ? 1e-5 : 1e-13; /* relative, of a distance */
 
 /* ---- Clouds ------------------------------------------------------------------------------------------------------ */
 
@@ -45,7 +45,7 @@ static void make_few(cloud *c) {
     }
 }
 
-/* Dense lumps far apart: most of the table is empty, and the extent is far more than it can hold. */
+/* Dense lumps far apart: most of the table is empty, and the extent is far larger than the table can hold. */
 static void make_clustered(cloud *c) {
     uint64_t seed = 4;
     *c = (cloud){.name = "clustered", .reach = 0.1};
@@ -56,7 +56,7 @@ static void make_clustered(cloud *c) {
         }
 }
 
-/* A lattice at the very reach: no neighbour along the axes (nearer, not as near), and cells' walls hit exactly. */
+/* A lattice with neighbours along the axes only: the reach is 1.25 spacings. */
 static void make_lattice(cloud *c) {
     *c = (cloud){.name = "lattice", .reach = 0.25 * 1.25};
     for (int i = -6; i < 6; i++)
@@ -80,7 +80,7 @@ static void make_sheet(cloud *c) {
         for (int j = 0; j < 50; j++) put(c, 0.021 * i, 0.3, -0.019 * j);
 }
 
-/* What a run that goes wrong hands over: NaN, infinity, numbers that no whole number holds, beside sound ones. */
+/* Positions of a diverging run: NaN, infinity and numbers too large for an integer, beside finite ones. */
 static void make_broken(cloud *c) {
     make_few(c);
     c->name = "broken";
@@ -156,7 +156,7 @@ static double distance(const cloud *c, size_t i, size_t j) {
     return sqrt(square);
 }
 
-/* Every pair that is surely nearer than the reach is listed once from each side, and none that surely is not. */
+/* Checks that every pair clearly within the reach is listed once from each side, and no pair clearly beyond it. */
 static void check_lists(const cloud *c, const lists *l, const uint32_t *member, size_t slots) {
     unsigned char *listed = calloc(c->n + 1, 1);
     size_t pairs = 0, missing = 0, wrong = 0, twice = 0;
@@ -219,7 +219,7 @@ static void test_threads_and_emulation_agree_to_the_bit(void **unused) {
     (void)unused;
     for (int k = 0; k < CLOUDS; k++) {
         makers[k](&one);
-#if defined(__SANITIZE_THREAD__) /* larger launches are emulated one thread after another: nothing to see there */
+#if defined(__SANITIZE_THREAD__) /* larger launches are emulated sequentially, where TSan has nothing to detect */
         if (one.n > WATCHED) continue;
 #endif
         lists wanted = lists_on(PBD_CPU, 1, &one, NULL, 0), three = lists_on(PBD_CPU, 3, &one, NULL, 0),
@@ -234,8 +234,8 @@ static void test_threads_and_emulation_agree_to_the_bit(void **unused) {
     }
 }
 
-/* A cloud that drifts, spreads and sends one particle away: with a skin, lists hold every pair at all times, and are
- * made anew only when something has moved by half the skin. */
+/* A cloud that drifts and spreads, and of which one particle flies away. With a skin, the lists hold every pair at all
+ * times, and are rebuilt only when a particle has moved by half the skin. */
 static void test_skin(void **unused) {
     (void)unused;
     pbd_exec *exec;
@@ -247,14 +247,14 @@ static void test_skin(void **unused) {
     check_ok(pbd_exec_create(PBD_CPU, 2, &exec));
     check_ok(pbd_alloc(exec, sizeof one.row, &rows));
     check_ok(neighbours_create(&n, exec, one.n, NULL, one.reach, skin));
-    double since = INFINITY; /* how far anyone went against the others, halved, since the lists were made */
+    double since = INFINITY; /* half of the largest relative displacement since the lists were built */
     int made = 0;
     for (int step = 0; step < 60; step++) {
         for (size_t i = 0; i < one.n; i++) one.row[4 * i] += (real)(0.002 * (double)(i % 5));
         one.row[4] += (real)0.004;
-        for (size_t i = 0; i < one.n; i++) one.row[4 * i + 1] += (real)0.3; /* all together: no reason to search */
+        for (size_t i = 0; i < one.n; i++) one.row[4 * i + 1] += (real)0.3; /* common translation: no rebuild */
         if (step > 40) one.row[6] += (real)(step * 1e3);
-        since += 0.004; /* from where the mean of the slowest and the fastest went */
+        since += 0.004; /* relative to the mean of the slowest and the fastest */
         bool rebuilt;
         check_ok(pbd_upload(exec, rows, one.row, 4 * one.n * sizeof(real)));
         check_ok(neighbours_update(&n, rows, &rebuilt));
@@ -277,13 +277,13 @@ static void test_skin(void **unused) {
     pbd_exec_destroy(exec);
 }
 
-/* The order of a list is that of places in space: it does not tell in how large a table they were found. */
+/* The order of a list follows positions in space, and does not depend on the size of the table. */
 static void test_order_knows_nothing_of_the_table(void **unused) {
     (void)unused;
     make_random(&one);
     lists alone = lists_on(PBD_CPU, 1, &one, NULL, 0);
     const size_t n = one.n, entries = alone.entries;
-    for (int i = 0; i < 5; i++) put(&one, 1e4 * i * i + 100, 2e5 * i, 30 + i); /* far: another table */
+    for (int i = 0; i < 5; i++) put(&one, 1e4 * i * i + 100, 2e5 * i, 30 + i); /* far: another table size */
     lists with = lists_on(PBD_CPU, 1, &one, NULL, 0);
     assert_int_equal(with.entries, entries);
     same(&alone, &with, n, "with others far away");
@@ -297,7 +297,7 @@ static void test_tuned_append_equals_plain_one(void **unused) {
     for (uint32_t l = 0; l < PBD_BATCH; l++) from[l] = 100 + 7 * l;
     for (uint32_t bits = 0; bits < 1u << PBD_BATCH; bits += 1 + bits / 50) {
         memset(got, 0xff, sizeof got);
-        memset(wanted, 0xff, sizeof wanted); /* nothing is written beyond what there is */
+        memset(wanted, 0xff, sizeof wanted); /* nothing is written beyond the entries */
         assert_int_equal(append_bits(got, from, bits), append_bits_plain(wanted, from, bits));
         assert_memory_equal(got, wanted, sizeof got);
     }

@@ -1,4 +1,4 @@
-/* A small paper of the tests' own, in a checkout of its own: what tests of reproduce, plot, cite and sweep stand on. */
+/* A small paper made for tests, in a checkout of its own: fixture of the tests of reproduce, plot, cite and sweep. */
 #ifndef PBD_TEST_PAPER_H
 #define PBD_TEST_PAPER_H
 
@@ -99,7 +99,8 @@ static __attribute__((unused)) void make_figure(const char *id, const char *clai
     free(text);
 }
 
-/* The workplace's plots is a link to the checkout's; this test has plots of its own, with the checkout's style.gp. */
+/* The workplace's plots is a link to the checkout's. Replaces it by a folder of the test's own, with the checkout's
+ * style.gp. */
 static __attribute__((unused)) int make_paper(void **state) {
     (void)state;
     const char *plots = in_workplace("plots");

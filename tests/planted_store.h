@@ -1,5 +1,5 @@
-/* Stores of planted runs: builds, machines, cells and numbers as a test wants them, without running anything. Ids are
- * no hashes, which only `db check` would mind. Include after store_sample.h. */
+/* Stores of planted runs, with builds, machines, cells and numbers chosen by the test, without running anything. Ids
+ * are not hashes, which only `db check` would report. Include after store_sample.h. */
 #ifndef PBD_TESTS_PLANTED_STORE_H
 #define PBD_TESTS_PLANTED_STORE_H
 
@@ -17,7 +17,7 @@ static inline void plant(const char *format, ...) {
     sqlite3_free(sql);
 }
 
-/* Begins a new store with machine aaaa...; the methods and cases are all that a test may name. */
+/* Begins a new store with machine aaaa... and the only methods and cases that a test may name. */
 static inline void plant_store(const char *path) {
     pbd_store *store;
     assert_fine(pbd_store_open(path, PBD_STORE_WRITE, &store));
@@ -47,7 +47,7 @@ static inline void plant_cell(const char *id, const char *case_name, const char 
     plant("INSERT INTO cell VALUES (%Q, %Q, %Q, %Q, 'cpu', %Q, %d)", id, case_name, method, params, precision, threads);
 }
 
-/* A run of build `letter``n`, which began on day n; run(...) metrics follow by plant_metric. */
+/* A run of build `letter``n`, which began on day n; plant_metric adds its metrics. */
 static inline void plant_run(const char *cell, char letter, unsigned n, const char *machine, const char *state) {
     const unsigned id = ++planted_runs;
     plant(
@@ -56,7 +56,7 @@ static inline void plant_run(const char *cell, char letter, unsigned n, const ch
         id, cell, letter, n, machine, id, n, id % 60000, state);
 }
 
-/* Of the run planted last. */
+/* Adds a metric to the run planted last. */
 static inline void plant_metric(const char *name, const char *unit, const char *direction, double value) {
     plant("INSERT INTO metric VALUES ('%032x', %Q, 0, %Q, %Q, %!.17g, NULL)", planted_runs, name, unit, direction,
           value);

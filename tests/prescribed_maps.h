@@ -1,4 +1,4 @@
-/* Affine maps that tests put upon the positions of a trial: what a case measures on them is known by hand. */
+/* Affine maps that tests apply to the positions of a trial: the metrics of a case on them are known by hand. */
 #ifndef PBD_TESTS_PRESCRIBED_MAPS_H
 #define PBD_TESTS_PRESCRIBED_MAPS_H
 
@@ -12,13 +12,13 @@ typedef struct map {
 
 UNUSED static map diagonal(double x, double y, double z) { return (map){{{x, 0, 0}, {0, y, 0}, {0, 0, z}}, {0, 0, 0}}; }
 
-/* By `angle` about the z axis. */
+/* Rotation by `angle`, rad, about the z axis. */
 UNUSED static map turn(double angle) {
     const double c = cos(angle), s = sin(angle);
     return (map){{{c, -s, 0}, {s, c, 0}, {0, 0, 1}}, {0, 0, 0}};
 }
 
-/* By 0.7 rad about (1, 2, 3), Rodrigues; and moved. */
+/* A rotation by 0.7 rad about (1, 2, 3), by Rodrigues' formula, and a translation. */
 UNUSED static map anywhere(void) {
     const double c = cos(0.7), s = sin(0.7), n = sqrt(14), k[3] = {1 / n, 2 / n, 3 / n};
     const double skew[3][3] = {{0, -k[2], k[1]}, {k[2], 0, -k[0]}, {-k[1], k[0], 0}};
@@ -28,7 +28,7 @@ UNUSED static map anywhere(void) {
     return out;
 }
 
-/* Tells positions = map of what is told now. */
+/* Applies the map to the positions of the trial. */
 UNUSED static void apply(trial *t, map by) {
     for (size_t p = 0; p < t->scene.particles.count; p++) {
         double *x = t->x + 3 * p;

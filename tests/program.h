@@ -1,7 +1,7 @@
-/* Runs the built program as a person would and keeps what it said: for tests of the command line.
+/* Runs the built program as a user would and keeps its output, for tests of the command line.
  *
- * From the first use on PBDBENCH_ROOT is workplace(): a folder of the test's own with the checkout's plots and cases in
- * it, so that no test can touch the checkout's results. Include after <cmocka.h>.
+ * From the first use on, PBDBENCH_ROOT is workplace(): a folder of the test's own with links to the checkout's plots
+ * and cases, so that no test can touch the checkout's results. Include after <cmocka.h>.
  */
 #ifndef PBD_TESTS_PROGRAM_H
 #define PBD_TESTS_PROGRAM_H
@@ -24,17 +24,17 @@
 
 typedef struct told {
     int code;        /* exit code, or -signal, or TOLD_TIMEOUT */
-    char *out, *err; /* what it wrote */
+    char *out, *err; /* standard output and error */
 } told;
 
-/* A call takes 40 s at most on one core of today, and eight times that with sanitizers. */
+/* s; a call takes at most 40 s on one current core, and eight times that with sanitizers. */
 #ifdef __SANITIZE_ADDRESS__
 enum { TOLD_TIMEOUT = -1000, TOLD_SECONDS = 1400 };
 #else
 enum { TOLD_TIMEOUT = -1000, TOLD_SECONDS = 300 };
 #endif
 
-/* Where standard output goes: kept, closed before the program starts, or to a full disk. */
+/* Standard output: captured, closed before the program starts, or to a full disk. */
 typedef enum told_stdout { STDOUT_KEPT, STDOUT_CLOSED, STDOUT_FULL } told_stdout;
 
 static inline int remove_entry(const char *path, const struct stat *s, int type, struct FTW *walk) {
@@ -44,7 +44,7 @@ static inline int remove_entry(const char *path, const struct stat *s, int type,
 
 typedef struct work_place {
     char folder[PATH_MAX];
-    pid_t owner; /* its children leave it */
+    pid_t owner; /* forked children must not remove the folder */
 } work_place;
 
 static inline work_place *my_workplace(void) {
@@ -56,7 +56,7 @@ static inline void leave_workplace(void) {
     if (my_workplace()->owner == getpid()) nftw(my_workplace()->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Removed when the test's process ends, unless a signal ends it. */
+/* Returns the folder's path; the folder is removed when the test's process ends, unless a signal ends it. */
 static inline const char *workplace(void) {
     char *folder = my_workplace()->folder;
     if (*folder) return folder;
@@ -75,7 +75,7 @@ static inline const char *workplace(void) {
     return folder;
 }
 
-/* workplace()/name; four at a time. */
+/* Returns workplace()/name; the last four results are valid. */
 static inline const char *in_workplace(const char *name) {
     static char path[4][PATH_MAX + 320];
     static unsigned next;
@@ -84,13 +84,13 @@ static inline const char *in_workplace(const char *name) {
     return mine;
 }
 
-/* Removes it before. */
+/* Removes the workplace at once. */
 static inline int remove_workplace(void **state) {
     (void)state;
     return nftw(workplace(), remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* What was written to a memory file, as a string of the caller's; NULs become '?'. */
+/* Returns the contents of a memory file as a string that the caller frees; NULs become '?'. */
 static inline char *slurp(int file) {
     off_t size = lseek(file, 0, SEEK_END);
     char *text = malloc((size_t)size + 1);
@@ -115,8 +115,8 @@ static inline int wait_for(pid_t child) {
     return TOLD_TIMEOUT;
 }
 
-/* Runs the program with these words (NULL-terminated, without its name) and this text, or NULL, on its standard input;
- * free with forget(). */
+/* Runs the program with these arguments (NULL-terminated, without argv[0]) and this text, or NULL, on its standard
+ * input; free with forget(). */
 static inline told tell_input(told_stdout where, const char *input, const char *const *words) {
     const char *argv[64] = {getenv("PBDBENCH_PROGRAM")};
     size_t n = 1;
@@ -164,7 +164,7 @@ static inline void forget(told *answer) {
     *answer = (told){0};
 }
 
-/* Fails with everything the program said. */
+/* Fails with all output of the program. */
 #define expect_code(answer, wanted)                                                                                  \
     do {                                                                                                             \
         if ((answer).code != (wanted))                                                                               \

@@ -1,5 +1,5 @@
-/* Matrices and rotations at random for tests of laws and flow rules, in numbers of the includer's choice: MATRIX_NUMBER
- * is double or long double. After a header that defines `real`, vec3 and mat3. */
+/* Random matrices and rotations for tests of laws and flow rules. The includer defines MATRIX_NUMBER as double or long
+ * double. Include after a header that defines `real`, vec3 and mat3. */
 #ifndef PBD_RANDOM_MATRICES_H
 #define PBD_RANDOM_MATRICES_H
 

@@ -1,4 +1,4 @@
-/* Shape functions of reproducing kernels, computed the plain way: by solving for them, and their gradients by
+/* Shape functions of reproducing kernels, computed directly from their linear systems; their gradients by finite
  * differences. */
 #ifndef PBD_TESTS_REPRODUCING_SHAPES_H
 #define PBD_TESTS_REPRODUCING_SHAPES_H
@@ -7,7 +7,7 @@
 
 enum { MOST = 400 };
 
-/* A lattice with jitter, of uneven volumes, and a kernel's support of 2.5 spacings. */
+/* A jittered lattice with uneven volumes, and a kernel support of 2.5 spacings. */
 typedef struct cloud {
     size_t particles;
     double x[3 * MOST], volume[MOST], support;
@@ -26,7 +26,7 @@ UNUSED static void make_cloud(cloud *c, int n, double jitter) {
     }
 }
 
-/* Kernels by claims A1, with the support of each named. */
+/* The kernels of claims A1; `support`: the radius beyond which they are 0. */
 UNUSED static double kernel_value(int kernel, double r, double support) {
     const double h = kernel == 0 ? support : support / 2, q = r / h;
     if (r >= support) return 0;
@@ -41,7 +41,7 @@ UNUSED static double weight_at(const cloud *c, int kernel, size_t j, const doubl
     return c->volume[j] * kernel_value(kernel, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), c->support);
 }
 
-/* m z = e_1 for 1 or 4 unknowns, by elimination with pivots. */
+/* Solves m z = e_1 for 1 or 4 unknowns by elimination with pivoting. */
 UNUSED static void solve_first(int n, double m[4][5], double z[4]) {
     for (int k = 0; k < n; k++) {
         int pivot = k;
@@ -79,7 +79,7 @@ UNUSED static void shapes_at(const cloud *c, int kernel, bool linear, const doub
     }
 }
 
-/* Their gradients at particle i, by differences of fourth order. */
+/* Gradients of all shape functions at particle i, by differences of fourth order. */
 UNUSED static void shape_slopes(const cloud *c, int kernel, bool linear, size_t i, double *slope) {
     static const double step[4] = {-2, -1, 1, 2}, factor[4] = {1, -8, 8, -1};
     const double h = 2e-4 * c->support;

@@ -1,4 +1,4 @@
-/* Looking into what the program prints with --json; after tests/program.h. */
+/* Reads what the program prints with --json. Include after tests/program.h. */
 #ifndef PBD_TESTS_RUN_JSON_H
 #define PBD_TESTS_RUN_JSON_H
 
@@ -11,7 +11,7 @@ static json_t *parse(const char *text) {
     return all;
 }
 
-/* A metric's value of an object of `run --json`. */
+/* The value of a metric in an object of `run --json`. */
 static double metric(const json_t *run, const char *name) {
     const json_t *value = json_object_get(json_object_get(json_object_get(run, "metrics"), name), "value");
     if (!json_is_number(value)) fail_msg("no metric %s", name);

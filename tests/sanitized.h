@@ -1,4 +1,4 @@
-/* What the suite leaves out or makes shorter where sanitizers make it take minutes. */
+/* Skips or shortens tests that would take minutes with sanitizers. */
 #ifndef PBD_SANITIZED_H
 #define PBD_SANITIZED_H
 
@@ -15,7 +15,7 @@
 #define SANITIZED 0
 #endif
 
-/* Ends a test that judges numbers of long runs, at its beginning: other tests execute the same code. */
+/* Called first by tests that judge numbers of long runs; other tests execute the same code. */
 static inline void skip_if_sanitized(void) {
     if (SANITIZED) skip();
 }

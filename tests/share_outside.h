@@ -1,4 +1,4 @@
-/* What a picture leaves out. */
+/* The share of a scene that is outside of a picture. */
 #ifndef PBD_TEST_SHARE_OUTSIDE_H
 #define PBD_TEST_SHARE_OUTSIDE_H
 
@@ -6,7 +6,7 @@
 
 #include "harness/picture/album.h"
 
-/* The share of particles that the camera does not see, by their projections. */
+/* The share of particles whose projections are outside of the camera's frame. */
 static inline double share_outside(const pbd_album *a, const double *x, size_t n) {
     size_t outside = 0;
     for (size_t i = 0; i < n; i++) {

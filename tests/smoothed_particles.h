@@ -1,4 +1,4 @@
-/* Clouds of smoothed particles, and what a solver tells of them: for the tests of desbrun_sph. */
+/* Clouds of smoothed particles and readers of a solver's state, for the tests of desbrun_sph. */
 #ifndef PBD_TESTS_SMOOTHED_PARTICLES_H
 #define PBD_TESTS_SMOOTHED_PARTICLES_H
 
@@ -14,7 +14,7 @@ UNUSED static void open_scene(pbd_scene *scene, size_t particles) {
     scene->particles.masses = calloc(particles, sizeof *scene->particles.masses);
 }
 
-/* `side` particles each way, jittered, of uneven masses, that move at random. */
+/* A jittered lattice of `side` particles along each axis, with uneven masses and random velocities. */
 UNUSED static void make_cloud(pbd_scene *scene, int dimensions, size_t side, double jitter, double speed) {
     uint64_t seed = 5;
     open_scene(scene, dimensions == 2 ? side * side : side * side * side);
@@ -42,7 +42,7 @@ typedef struct formulas {
     double h, k, rest;
 } formulas;
 
-/* claims A1 */
+/* Kernel of claims A1. */
 UNUSED static double W(const formulas *f, double r) {
     const double q = r / f->h;
     if (f->spline) {

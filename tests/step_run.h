@@ -1,12 +1,12 @@
-/* One run of implicit_step by strain_energy, with a step of 5 ms unless `text` has another; after tests/ladder.h or the
- * like. */
+/* One run of implicit_step by strain_energy, with a step of 5 ms unless `text` sets another. Include after
+ * tests/ladder.h or a similar header. */
 #ifndef PBD_TESTS_STEP_RUN_H
 #define PBD_TESTS_STEP_RUN_H
 
 #include "harness/run/run.h"
 #include "harness/run/run_plan.h"
 
-/* The metric of this name of a run with these settings, separated by blanks; NAN where it has none. */
+/* The value of this metric of a run with these settings, separated by blanks; NAN if the run has no such metric. */
 static double step_metric(const char *text, const char *metric) {
     pbd_setting setting[16];
     pbd_result result = {0};

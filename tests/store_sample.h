@@ -1,4 +1,4 @@
-/* Runs to put into stores, and looks at what came of them. Include after <cmocka.h> and program.h. */
+/* Sample runs to put into stores, and queries of the stores. Include after <cmocka.h> and program.h. */
 #ifndef PBD_TESTS_STORE_SAMPLE_H
 #define PBD_TESTS_STORE_SAMPLE_H
 
@@ -7,7 +7,7 @@
 
 #include "harness/store/store.h"
 
-/* Fails with the sentence when a call is not fine. */
+/* Fails with the status text if a call returns an error. */
 #define assert_fine(CALL)                                                \
     do {                                                                 \
         const pbd_status fine_ = (CALL);                                 \
@@ -61,7 +61,7 @@ static inline void add_series(pbd_result *r, const char *component, const double
                                                      .capacity = count};
 }
 
-/* Run number n: the same n gives the same run, another n another cell, seed and numbers. */
+/* Run number n: the same n gives the same run; another n gives another cell, seed and values. */
 static inline pbd_result sample_run(unsigned n) {
     pbd_result r = {.threads = 2, .repeat = 1, .warmups = 3, .seed = 18446744073709551615u - n};
     snprintf(r.cell_id, sizeof r.cell_id, "%032x", n);
@@ -96,7 +96,7 @@ static inline pbd_result sample_run(unsigned n) {
     return r;
 }
 
-/* Puts run n and copies its id; for processes of their own too, so it returns instead of failing. */
+/* Puts run n and copies its id. Child processes call it too, so it returns a status instead of failing the test. */
 static inline pbd_status put_sample(pbd_store *store, unsigned n, char run_id[33]) {
     const pbd_machine_sample before = {0.5, 2400, 3, 1000}, after = {0.75, -1, -1, -1};
     pbd_result r = sample_run(n);
@@ -106,7 +106,7 @@ static inline pbd_status put_sample(pbd_store *store, unsigned n, char run_id[33
     return status;
 }
 
-/* The path of a file of this name that is not there yet; the string stays. */
+/* Returns the path of this name in the workplace, after removing any file there; the string stays valid. */
 static inline const char *fresh(const char *name) {
     static char paths[48][PATH_MAX + 64];
     static size_t count;
@@ -130,7 +130,7 @@ static inline void make_store(const char *path, unsigned count) {
 
 /* ---- Looks from outside ------------------------------------------------------------------------------------------ */
 
-/* SQL as another program would run it: SQLite's word on it. */
+/* Runs SQL as another program would; returns SQLite's result code. */
 static inline int plain_sql(const char *path, const char *sql) {
     sqlite3 *db;
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
@@ -175,7 +175,7 @@ static inline char *export_of(const char *path) {
     return text;
 }
 
-/* How many problems `check` finds; what it says goes to *says, which the caller frees. */
+/* Returns the number of problems that `check` finds; its output goes to *says, which the caller frees. */
 static inline size_t problems_of(const char *path, char **says) {
     pbd_store *store;
     size_t bytes = 0, problems = 0;

@@ -1,5 +1,5 @@
 /* The singular values of methods/physics/math/svd3.h against GSL's, for the precision REAL: included by test_svd.c
- * (f64) and test_svd_f32.c. Every matrix goes through the plain form and, sixteen or so together, through the batch
+ * (f64) and test_svd_f32.c. Every matrix goes through the scalar form and, with others in a batch, through the batch
  * form. */
 #include "methods/physics/math/svd3.h"
 
@@ -15,7 +15,7 @@
 #define EPS REAL_EPSILON
 #define LARGEST ((double)(REAL_IS_FLOAT ? FLT_MAX : (real)DBL_MAX))
 
-/* Largest errors of a family of matrices, in units of eps (of eps s.x where they are lengths). */
+/* Largest errors of a family of matrices, in units of eps (of eps s.x if they scale with F). */
 typedef struct errors {
     double product, u, v, values, order, batch;
 } errors;
@@ -23,7 +23,7 @@ typedef struct errors {
 static const errors limit = {.product = 10, .u = 8, .v = 12, .values = 12, .order = 4, .batch = 6};
 
 static void raise(double *most, double x) {
-    if (!(x <= *most)) *most = x; /* NaN too */
+    if (!(x <= *most)) *most = x; /* also for NaN */
 }
 
 static void to_rows(mat3 a, double out[3][3]) {
@@ -67,7 +67,7 @@ static void values_by_gsl(double a[3][3], double out[3]) {
     for (int i = 0; i < 3; i++) out[i] = s[i];
 }
 
-/* All in double, all divided by a power of two, so that subnormal and huge matrices are judged like others. */
+/* Everything is in double and divided by a power of two, so that subnormal and huge matrices are judged like others. */
 static void judge(mat3 f, svd3 got, errors *worst) {
     double a[3][3], u[3][3], v[3][3], wanted[3];
     to_rows(f, a);
@@ -79,7 +79,7 @@ static void judge(mat3 f, svd3 got, errors *worst) {
     if (largest > 0) frexp(largest, &exponent);
     for (int i = 0; i < 9; i++) a[i / 3][i % 3] = ldexp(a[i / 3][i % 3], -exponent);
     for (int i = 0; i < 3; i++) s[i] = ldexp(s[i], -exponent);
-    /* What the smallest subnormal number is worth beside s.x: no result can be nearer. */
+    /* The smallest subnormal number on the scale of s.x: no result can be more exact. */
     double quantum = ldexp(REAL_IS_FLOAT ? ldexp(1, -149) : ldexp(1, -1074), -exponent);
     values_by_gsl(a, wanted);
     double unit = EPS * wanted[0] + (largest > 0 ? quantum : 0) + (wanted[0] > 0 ? 0 : 1);
@@ -229,7 +229,8 @@ static void test_all_small_integers(void **state) {
     finish(&q, "all of -1, 0, 1");
 }
 
-/* Found by climbing: the matrix for which one sweep fewer leaves most (5e-9 of the largest value). */
+/* The matrix, found by hill climbing, for which one sweep fewer leaves the largest error (5e-9 of the largest value).
+ */
 static void test_slow_to_converge(void **state) {
     (void)state;
     double a[3][3] = {{-14.9579065, -1.64031013, 0.115723039},
@@ -298,7 +299,7 @@ static void test_near_rotations(void **state) {
     (void)state;
     uint64_t seed = 5;
     queue q = {0};
-    for (int n = 0; n < 2 * EACH; n++) { /* what a body in slight strain asks for */
+    for (int n = 0; n < 2 * EACH; n++) { /* near the identity, as in a body under slight strain */
         double strain = pow(10, 4 * (noise(&seed) - 1)), a[3][3];
         to_rows(with_values(&seed, 1, 1, 1), a);
         for (int i = 0; i < 9; i++) a[i / 3][i % 3] += strain * noise(&seed);
@@ -322,7 +323,8 @@ static void test_scales(void **state) {
     finish(&q, "all scales");
 }
 
-/* Columns so small beside the first that no turn touches them still leave the sign to the last value. */
+/* Even if columns are so small beside the first that no rotation changes them, the last singular value carries the
+ * sign. */
 static void test_signs_below_rounding(void **state) {
     (void)state;
     const real tiny = REAL_MIN * 64;
@@ -359,13 +361,13 @@ static void test_polar(void **state) {
                 f[i][j] = 0;
                 for (int k = 0; k < 3; k++) f[i][j] += rotation[i][k] * stretch[k][j];
             }
-        polar3 got = mat3_polar(from_rows(f)); /* of R S with S positive: R and S themselves come back */
+        polar3 got = mat3_polar(from_rows(f)); /* of R S with S positive definite: returns R and S themselves */
         to_rows(got.r, rows);
         for (int i = 0; i < 9; i++) raise(&worst_r, fabs(rows[i / 3][i % 3] - rotation[i / 3][i % 3]) / EPS);
         to_rows(got.s, rows);
         for (int i = 0; i < 9; i++) raise(&worst_s, fabs(rows[i / 3][i % 3] - stretch[i / 3][i % 3]) / EPS);
 
-        /* Of any matrix, also a reflected one: R is a rotation, F = R S, and no other rotation is nearer to F. */
+        /* For any matrix, also a reflected one: R is a rotation, F = R S, and no other rotation is nearer to F. */
         random_rows(&seed, f);
         got = mat3_polar(from_rows(f));
         to_rows(got.r, rows);

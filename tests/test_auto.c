@@ -1,5 +1,5 @@
-/* `auto`: the number that is chosen, of dt by the formula of pressure waves; a run by auto is the run by the number;
- * and scenes that diverged by the defaults before. */
+/* `auto`: the chosen values, dt against the formula of pressure waves; a run with auto has the same id as the run with
+ * the value; and scenes that diverged with former defaults. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "tests/program.h"
 
-/* A cube of 125 particles; E, density and spacing are the test's. */
+/* A cube of 125 particles. */
 #define CUBE "sampled_shape", "-s", "shape=box", "-s", "spacing=0.2", "-s", "duration=1e-3", "-q"
 
 static json_t *run_of(told t) {
@@ -26,25 +26,25 @@ static double dt_of(const json_t *run) {
     return json_number_value(json_object_get(json_object_get(run, "params"), "dt"));
 }
 
-/* Particles are 0.2 m apart. c = sqrt(E (1 - nu)/((1 + nu)(1 - 2 nu) density)) with
- * nu = 0.3, 1000 kg/m^3: 11.6024 m/s at E = 1e5. Two digits, rounded down. */
+/* Expected dt, s. Particles are 0.2 m apart. c = sqrt(E (1 - nu)/((1 + nu)(1 - 2 nu) density)) with nu = 0.3 and
+ * 1000 kg/m^3 is 11.6024 m/s at E = 1e5. dt is rounded down to two digits. */
 static const struct {
     const char *method, *E, *more;
     double dt;
 } choices[] = {
-    {"corrected_sph", "1e5", "substeps=1", 0.005},  /* 0.2/11.6024 = 0.01724 s: the longest step is shorter */
+    {"corrected_sph", "1e5", "substeps=1", 0.005},  /* 0.2/11.6024 = 0.01724 s: limited by the longest step */
     {"corrected_sph", "1e7", "substeps=1", 0.0017}, /* 0.001724 */
     {"corrected_sph", "1e7", "substeps=2", 0.0034}, /* 0.003448 */
     {"corrected_sph", "1e7", "dt=auto", 0.0017},
     {"corrected_sph", "1e7", "dt=2e-3", 0.002},
     {"mlsrk", "1e9", "substeps=1", 1.7e-4},
-    {"tlsph", "1e5", "substeps=1", 1e-3},    /* the longest */
+    {"tlsph", "1e5", "substeps=1", 1e-3},    /* the longest step */
     {"tlsph", "1e7", "hourglass=0", 8.6e-4}, /* half of 0.001724 s */
-    {"tlsph", "1e7", "substeps=1", 7.4e-4},  /* over sqrt(1 + 0.7 * 0.5) */
+    {"tlsph", "1e7", "substeps=1", 7.4e-4},  /* divided by sqrt(1 + 0.7 * 0.5) */
     {"mpm", "1e7", "substeps=1", 1e-4},      /* half a cell of 0.4 m: 0.001724 s */
     {"mpm", "1e11", "substeps=1", 1.7e-5},
     {"mpm", "1e11", "cell=1", 8.6e-6},
-    {"xpbi", "1e5", "iterations=10", 1e-3}, /* implicit: within 1e-4 and 1e-3 s */
+    {"xpbi", "1e5", "iterations=10", 1e-3}, /* implicit: between 1e-4 and 1e-3 s */
     {"xpbi", "1e9", "iterations=10", 1.7e-4},
     {"xpbi", "1e11", "iterations=10", 1e-4},
 };
@@ -66,8 +66,8 @@ static double number_of(const json_t *run, const char *parameter) {
     return json_number_value(json_object_get(json_object_get(run, "params"), parameter));
 }
 
-/* yu2024, section 4.4: c = 0.01; elastic matter is not smoothed. pbf: the liquid's viscosity is c. Grains: tan 30 and
- * 40 degrees. */
+/* yu2024, section 4.4: c = 0.01; elastic matter is not smoothed. pbf: c is the liquid's viscosity. xpbd_grains: tan of
+ * the friction angle. */
 static const struct {
     const char *with[8], *parameter;
     double value;
@@ -87,7 +87,7 @@ static void test_others(void **unused) {
     (void)unused;
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         const char *const *with = others[k].with, *set[8];
-        for (size_t i = 2; i < 8; i++) set[i] = with[i] ? with[i] : with[2]; /* setting it twice changes nothing */
+        for (size_t i = 2; i < 8; i++) set[i] = with[i] ? with[i] : with[2]; /* a repeated setting changes nothing */
         json_t *run = run_of(tell("run", with[0], "-m", with[1], "-s", set[2], "-s", set[3], "-s", set[4], "-s", set[5],
                                   "-q", "--json", "--no-store"));
         print_message("    %s %s: %s=%.17g\n", with[0], with[1], others[k].parameter,
@@ -97,7 +97,8 @@ static void test_others(void **unused) {
     }
 }
 
-/* Kernels of the shape at rest and springs are for elastic matter, and the former where nothing excludes them. */
+/* auto chooses rest kernels and springs for elastic matter, and rest kernels only where no other option excludes them.
+ */
 static const struct {
     const char *with[3], *kernel;
     double control;
@@ -180,8 +181,8 @@ static double metric_of(const json_t *run, const char *name) {
     return json_number_value(json_object_get(json_object_get(json_object_get(run, "metrics"), name), "value"));
 }
 
-/* With a step of 0.005 s, 3.6 times a wave's from node to node, the first diverged and the second had 0.34 of its
- * residual left. Nodes are 0.05 m apart, c is 36.69 m/s at 1e5 Pa and 100 kg/m^3: 1.363 ms. */
+/* A wave takes 1.363 ms from node to node: nodes are 0.05 m apart, c is 36.69 m/s at 1e5 Pa and 100 kg/m^3. With a step
+ * of 0.005 s, 3.6 times that, the first run diverged and the second kept 0.34 of its residual. */
 static void test_elements_converge(void **unused) {
     (void)unused;
     static const char *const run[][2] = {{"twist", "mode=dynamic"}, {"bounce", "friction=0"}};
@@ -195,8 +196,8 @@ static void test_elements_converge(void **unused) {
     }
 }
 
-/* Each ended in `diverged`: a step of 0.005 s was 1.2 and 5.8 times a wave's from particle to particle; a cut inverts
- * particles, where neo_hookean is undefined. */
+/* Each used to end as `diverged`: a step of 0.005 s was 1.2 and 5.8 times as long as a wave takes from particle to
+ * particle; and a cut inverts particles, for which neo_hookean is undefined. */
 static void test_stable(void **unused) {
     (void)unused;
     json_decref(run_of(tell("run", "tori", "-m", "mlsrk", "-s", "duration=0.3", "-q", "--json", "--no-store")));

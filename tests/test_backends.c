@@ -1,11 +1,11 @@
-/* cpu, emu and cuda give one answer, to rounding, for every method that runs on more than one of them. */
+/* cpu, emu and cuda give the same results, up to rounding, for every method that runs on more than one of them. */
 #include "tests/ladder.h"
 
 #include "harness/exec/backend.h"
 #include "harness/run/run.h"
 
 static const char *const variants[] = {
-#if defined(__SANITIZE_THREAD__) /* a pthread for each lane takes its time: the two that differ most */
+#if defined(__SANITIZE_THREAD__) /* a pthread per lane is slow: only the two most different solvers */
     "solver=jacobi", "solver=coloured_gs"};
 #else
     "solver=jacobi face_split=A",
@@ -16,7 +16,7 @@ static const char *const variants[] = {
     "solver=coloured_gs iterations=3 damping=0.1"};
 #endif
 
-/* Five steps of a loaded body of 216 particles; positions to be freed. */
+/* Runs five steps of a loaded body of 216 particles; the caller frees the positions. */
 static double *march(int backend, pbd_precision precision, const char *words, size_t *particles, double *speed) {
     pbd_scene scene;
     solver s;
@@ -45,7 +45,7 @@ static void compare(int backend, const char *name) {
             double *other = march(backend, (pbd_precision)precision, variants[i], &n, &other_speed);
             for (size_t k = 0; k < 3 * n; k++) worst = fmax(worst, fabs(cpu[k] - other[k]));
             assert_true(speed > 1e-3); /* something moved */
-            /* 5 steps, about 30 constraints a particle, positions up to 2 m */
+            /* 5 steps, about 30 constraints per particle, positions up to 2 m */
             char what[200];
             snprintf(what, sizeof what, "%s against cpu, %s, %s, m", name, variants[i], precision ? "f64" : "f32");
             check_near(what, worst, 0, 5 * 30 * 2 * (precision ? 2.2e-16 : 1.2e-7) / 4);
@@ -68,7 +68,7 @@ static void test_cuda(void **unused) {
     compare(PBD_CUDA, "cuda");
 }
 
-/* Whole runs to rest, as `run` makes them. */
+/* Whole runs until rest, as the verb `run` makes them. */
 static UNUSED void test_rest(void **unused) {
     (void)unused;
     double x[2][24];
@@ -86,8 +86,8 @@ static UNUSED void test_rest(void **unused) {
     for (int i = 0; i < 24; i++) check_near("rest on emu against cpu, m", x[1][i], x[0][i], 1e-12);
 }
 
-/* Each case as `run` makes it, on both backends: all metrics agree. fem_linear is a sparse direct solve and runs on the
- * CPU alone, by nature. */
+/* Runs of each case, as the verb `run` makes them, on both backends: all metrics agree. fem_linear, a sparse direct
+ * solve, runs on the CPU only. */
 static UNUSED void test_cases(void **unused) {
     (void)unused;
     static const char *const cases[] = {"cube_shear", "cube_torsion", "cube_traction", "hex_fit"};
@@ -121,8 +121,8 @@ static UNUSED void test_cases(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_emu),
-#if !defined( \
-    __SANITIZE_THREAD__) /* hundreds of steps, each with thousands of pthreads: nothing that the five do not show */
+/* hundreds of steps with thousands of pthreads each show no more than the five do */
+#if !defined(__SANITIZE_THREAD__)
         cmocka_unit_test(test_rest),
         cmocka_unit_test(test_cases),
 #endif

@@ -1,5 +1,5 @@
-/* Balances of energy and momentum (harness/run/balance.h): methods that are prescribed motions, whose energies are
- * known in closed form; and runs of the program that gain energy. */
+/* Balances of energy and momentum (harness/run/balance.h): on prescribed motions, whose energies are known in closed
+ * form, in place of a method; and on runs of the program that gain energy. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +28,8 @@ typedef struct prescribed {
     double t;
 } prescribed;
 
-static double collider_sums[5]; /* that it reports when t > 0; NaN: it sums nothing */
-static double spin_rate[3];     /* it reports a spin of this times t; 0 about z: none */
+static double collider_sums[5]; /* PBD_COLLIDER_SUMS for t > 0; NaN: not supported */
+static double spin_rate[3];     /* PBD_SPIN is this times t; 0 about z: not supported */
 
 static double rest[3 * PARTICLES] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
 static double masses[PARTICLES] = {1, 1, 1, 1}, start[3 * PARTICLES], forces[3 * PARTICLES];
@@ -110,7 +110,7 @@ static void free_fall_gains_nothing(void **state) {
     assert_true(fabs(b.gain) < 1e-12 && b.drift < 1e-12);
 }
 
-/* m v^2/2 + m g v t against gravity: all energy in play is gained, and momentum changes by m (v + g t). */
+/* Rises against gravity, gaining m v^2/2 + m g v t, which is all of its energy, and momentum m (v + g t). */
 static void rises(double t, double *x, double *v) {
     for (int i = 0; i < PARTICLES && t > 0; i++) {
         x[3 * i + 2] += 2 * t;
@@ -127,8 +127,8 @@ static void what_rises_by_itself_is_unphysical(void **state) {
     assert_true(fabs(b.drift - (2 + 10 * 0.5) / 2) < 1e-12);
 }
 
-/* Forces of 3 N on masses of 1 kg for 0.1 s, which is no multiple of a sample: x = 3/2 t^2, then 0.015 + 0.3 (t - 0.1).
- */
+/* Forces of 3 N act on masses of 1 kg for 0.1 s, which is not a multiple of the sampling interval: x = 3/2 t^2, then
+ * 0.015 + 0.3 (t - 0.1). */
 static void is_pushed(double t, double *x, double *v) {
     for (int i = 0; i < PARTICLES; i++) {
         x[3 * i] += t < 0.1 ? 1.5 * t * t : 0.015 + 0.3 * (t - 0.1);
@@ -150,8 +150,8 @@ static void forces_work_until_they_end(void **state) {
     assert_int_equal(balance(&scene, is_pushed, 333).code, PBD_UNPHYSICAL);
 }
 
-/* Thrown by a collider that moves until 0.2 s; later the body gets faster by half without a cause: K grows by 1.25 of
- * itself, to 2.25. */
+/* A collider that moves until 0.2 s throws the body. At 0.4 s the body's speed rises by half without a cause: its
+ * kinetic energy grows by 1.25 times itself, to 2.25 times. */
 static void is_thrown(double t, double *x, double *v) {
     const double speed = t < 0.01 ? 0 : t < 0.4 ? 2 : 3;
     for (int i = 0; i < PARTICLES; i++) {
@@ -160,7 +160,7 @@ static void is_thrown(double t, double *x, double *v) {
     }
 }
 
-/* Where the method does not sum their work. */
+/* A moving collider whose work the method does not sum. */
 static void moving_colliders_may_work(void **state) {
     (void)state;
     pbd_scene scene = scene_of(1e4);
@@ -175,18 +175,18 @@ static void moving_colliders_may_work(void **state) {
     const balanced later = balance(&scene, is_thrown, 500);
     assert_int_equal(later.code, PBD_UNPHYSICAL);
     assert_true(fabs(later.gain - 1.25 / 2.25) < 1e-12);
-    wall.end = 0; /* it never stands still: nothing can be said */
+    wall.end = 0; /* it never stops: the gain is undefined */
     assert_true(isnan(balance(&scene, is_thrown, 500).gain));
 }
 
-/* The collider threw the body, of 4 kg, to 2 m/s: it gave 8 N s, at 2 m/s 16 J of work, half of it heat. When the body
- * moves at 3 m/s, 18 J, 2 J came from nothing, of 18 J + 16 J in play; of 12 N s, 4 N s. With no more than 1 J of work
- * there are 17 J from nothing, of 19 J. */
+/* The collider threw the body of 4 kg to 2 m/s. It gave 8 N s and, at 2 m/s, did 16 J of work, half of which became
+ * heat. When the body moves at 3 m/s it has 18 J: 2 J are unexplained, relative to 18 J + 16 J; and so are 4 N s of its
+ * 12 N s. If the collider reports only 1 J of work, 17 J are unexplained, relative to 19 J. */
 static void work_of_colliders_is_balanced(void **state) {
     (void)state;
     static const double given[5] = {16, 8, 8, 0, 0};
     pbd_scene scene = scene_of(1e4);
-    pbd_collider wall = {.shape = PBD_PLANE, .velocity = {2, 0, 0}}; /* it never stands still */
+    pbd_collider wall = {.shape = PBD_PLANE, .velocity = {2, 0, 0}}; /* it never stops */
     memset(&scene.loads.gravity, 0, sizeof scene.loads.gravity);
     scene.colliders.count = 1;
     scene.colliders.item = &wall;
@@ -196,7 +196,7 @@ static void work_of_colliders_is_balanced(void **state) {
     assert_true(fabs(thrown.gain) < 1e-12 && thrown.drift < 1e-12);
     assert_true(thrown.work == 16 && thrown.dissipated == 8);
     const balanced later = balance(&scene, is_thrown, 500);
-    assert_int_equal(later.code, PBD_UNPHYSICAL); /* by its momentum */
+    assert_int_equal(later.code, PBD_UNPHYSICAL); /* because of its momentum */
     assert_true(fabs(later.gain - 2.0 / 34) < 1e-12 && fabs(later.drift - 4.0 / 12) < 1e-12);
     collider_sums[0] = 1;
     const balanced idle = balance(&scene, is_thrown, 500);
@@ -204,7 +204,7 @@ static void work_of_colliders_is_balanced(void **state) {
     assert_true(fabs(idle.gain - 17.0 / 19) < 1e-12);
 }
 
-/* Each is held until 0.1, 0.2, 0.3, 0.4 s, while it rises at 2 m/s, and flies on. */
+/* The particles are held until 0.1, 0.2, 0.3 and 0.4 s, while they rise at 2 m/s, and then fly freely. */
 static double until[PARTICLES] = {0.1, 0.2, 0.3, 0.4};
 static uint32_t everyone[PARTICLES] = {0, 1, 2, 3};
 
@@ -216,8 +216,8 @@ static void is_poured(double t, double *x, double *v) {
     }
 }
 
-/* 10 N on each, at 2 m/s, for 1 s in all: 20 J, with which 8 J become 28 J. A collider that gives 1 N s upwards saves
- * 2 J of that, which are a gain then: of 28 J + 18 J in play. */
+/* The pour lifts the particles with 10 N each, at 2 m/s, for 1 s in total: its work of 20 J raises 8 J to 28 J. If a
+ * collider gives 1 N s upwards, the pour does 2 J less, which are then an unexplained gain, relative to 28 J + 18 J. */
 static void what_pours_works(void **state) {
     (void)state;
     static const double none[5] = {0}, lifts[5] = {0, 0, 0, 0, 1};
@@ -236,12 +236,12 @@ static void what_pours_works(void **state) {
     memcpy(collider_sums, lifts, sizeof lifts);
     const balanced lifted = balance(&scene, is_poured, 500);
     assert_true(fabs(lifted.poured - 18) < 1e-11 && fabs(lifted.gain - 2.0 / 46) < 1e-12);
-    collider_sums[0] = NAN; /* what the collider gives is not known: nothing can be said */
+    collider_sums[0] = NAN; /* the collider's share is unknown: work and gain are undefined */
     const balanced unknown = balance(&scene, is_poured, 500);
     assert_true(isnan(unknown.poured) && isnan(unknown.gain));
 }
 
-/* About an axis through the centre (1/4, 1/4, z), at a rate that falls, or changes its sign. */
+/* Rotation about the axis through the centre (1/4, 1/4, z), at a rate that decreases or changes sign. */
 static void spin(double rate, double *x, double *v) {
     for (int i = 0; i < PARTICLES; i++) {
         v[3 * i] = -rate * (x[3 * i + 1] - 0.25);
@@ -263,9 +263,9 @@ static void angular_momentum_may_be_lost_and_not_reversed(void **state) {
     assert_true(reversed.drift > 0.3 && reversed.drift <= 0.5);
 }
 
-/* Masses of 1 kg at the corners of the unit tetrahedron: about the centre their moment about z is 3/2 kg m^2, and their
- * products along xz and yz are -1/4. What turns faster and faster gains momentum, unless as much is lost from what the
- * method keeps beside. */
+/* Masses of 1 kg at the corners of the unit tetrahedron: about the centre, their moment of inertia about z is 3/2 kg
+ * m^2, and their products of inertia xz and yz are -1/4. A rotation that speeds up gains angular momentum, unless the
+ * spin that the method stores separately loses as much. */
 static void turns_faster(double t, double *x, double *v) { spin(t, x, v); }
 
 static void angular_momentum_of_affine_motion_counts(void **state) {
@@ -280,8 +280,9 @@ static void angular_momentum_of_affine_motion_counts(void **state) {
     assert_true(exchanged.drift < 1e-12);
 }
 
-/* A bar stretched to s = 1.1 along x springs back: psi = (lambda/2 + mu) e^2 of St. Venant-Kirchhoff, e = (s^2 - 1)/2,
- * times 1/6 m^3, becomes motion along y. E = 1e4, nu = 1/4: lambda = mu = 4000 Pa. */
+/* A tetrahedron stretched to s = 1.1 along x springs back. Its energy, psi = (lambda/2 + mu) e^2 of St.
+ * Venant-Kirchhoff with e = (s^2 - 1)/2, times 1/6 m^3, becomes motion along y. E = 1e4, nu = 1/4: lambda = mu = 4000
+ * Pa. */
 static const double STORED = 6000 * 0.105 * 0.105 / 6;
 static double share_of_stored; /* that becomes kinetic energy */
 
@@ -313,15 +314,15 @@ static void elastic_energy_becomes_motion(void **state) {
     const balanced twice = balance(&scene, springs_back, 100);
     assert_int_equal(twice.code, PBD_UNPHYSICAL);
     assert_true(fabs(twice.gain - 0.5) < 1e-12);
-    scene.material[0].yield_strain = 0.01; /* how much is stored is not known: nothing can be said */
+    scene.material[0].yield_strain = 0.01; /* the stored energy is unknown: the gain is undefined */
     assert_true(isnan(balance(&scene, springs_back, 100).gain));
 }
 
 /* ---- Elastic energy of cells ------------------------------------------------------------------------------------- */
 
-/* A cube of 1 m, sheared by x += g y z: F = I + g (z e_x e_y + y e_x e_z). At the centre the shears are g/2. The exact
- * integral of 4 mu e_xy^2/2 ... of small strain is mu g^2/2 (mean of y^2 and z^2: 1/3 each), which Gauss points give.
- */
+/* A cube of 1 m, sheared by x += g y z: F = I + g (z e_x e_y + y e_x e_z). The lower bound is from the shears at the
+ * centre, g/2. The upper one is the exact integral for small strain, mu g^2/2 times the means of y^2 and z^2 (1/3
+ * each), which Gauss points give. */
 static void hexahedra_are_bounded(void **state) {
     (void)state;
     static double cube[24] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
@@ -357,7 +358,8 @@ static void triangles_are_membranes(void **state) {
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
-/* The first ended as ok in 5e3bc93, with energy_rise 45 (findings N3). The same bar by corrected gradients is fine. */
+/* In 5e3bc93 the first run ended as ok, with energy_rise 45 (findings N3). With corrected gradients the same bar is ok.
+ */
 static void a_run_that_gains_is_unphysical(void **state) {
     (void)state;
     skip_if_sanitized();
@@ -381,7 +383,7 @@ static void a_run_that_gains_is_unphysical(void **state) {
     forget(&answer);
 }
 
-/* Its plate moves to the end: 5e3bc93 said nothing of its energy. */
+/* The plate moves until the end of the run; 5e3bc93 recorded no energy balance for it. */
 static void a_press_is_balanced(void **state) {
     (void)state;
     told answer = tell("run", "wheel_press", "-m", "mpm", "-s", "particles=300", "-s", "speed=2", "-s", "squeeze=0.1",
@@ -393,8 +395,8 @@ static void a_press_is_balanced(void **state) {
     forget(&answer);
 }
 
-/* A drop that flows on the floor: what is left of its energy and what the flow rule dissipated is never more than it
- * had, and the rule dissipated a fifth of it. 1e-6: rounding of the energies. */
+/* A drop flows on the floor. Its remaining energy plus the dissipation of the flow rule never exceeds its initial
+ * energy, and the rule dissipates at least a fifth of that. 1e-6 allows for the rounding of energies. */
 static void plastic_dissipation_is_not_above_the_energy(void **state) {
     (void)state;
     skip_if_sanitized();

@@ -1,5 +1,4 @@
-/* Bars and plates: their measures on fields that are prescribed, through a method that only reads them out; their
- * references against closed forms. */
+/* Cases of bars and plates: their metrics on prescribed fields, and their references against closed forms. */
 #include "methods/physics/parts/surface_load.h"
 #include "tests/prescribed_maps.h"
 
@@ -24,8 +23,8 @@ static void test_shape_error(void **unused) {
     check_near("25 % larger", shape_error(&t), 0.25, 1e-14);
     check_metric(&t, "came_back", 0, 0);
     check_metric(&t, "smallest_det_F_of_tets", 1.25 * 1.25 * 1.25, 1e-13);
-    /* A cube's second moments are equal: in a plane a third of sum m r^2 is lost, on a line two thirds, at a point all.
-     * Mirrored, the best rotation keeps (1 + 1 - 1)/3 of the sum: the error is sqrt(2 - 2/3). */
+    /* A cube's second moments are equal: squashed to a plane it loses a third of sum m r^2, to a line two thirds, to a
+     * point all. Mirrored, the best rotation recovers (1 + 1 - 1)/3 of the sum: the error is sqrt(2 - 2/3). */
     static const struct {
         const char *start;
         double error;
@@ -43,7 +42,7 @@ static void test_shape_error(void **unused) {
     }
 }
 
-/* E 1e5 Pa, nu 0, density 1000 kg/m^3: sound travels at 10 m/s, and 1 m takes 0.1 s. */
+/* E 1e5 Pa, nu 0, density 1000 kg/m^3: the speed of sound is 10 m/s, and it takes 0.1 s for 1 m. */
 static void test_coming_back(void **unused) {
     (void)unused;
     static const struct {
@@ -73,7 +72,7 @@ static void test_coming_back(void **unused) {
     observe(&t, 0);
     measure(&t);
     check_metric(&t, "came_back", 0, 0);
-    assert_null(find_metric(&t, "first_back")); /* never, which is no number */
+    assert_null(find_metric(&t, "first_back")); /* never came back: not recorded */
     assert_null(find_metric(&t, "back_since"));
     close_case(&t);
 }
@@ -110,19 +109,19 @@ static void test_helix(void **unused) {
     check_metric(&t, "helix_deviation", 0, 1e-14);
     check_metric(&t, "axis_deviation", 0, 1e-15);
     check_metric(&t, "inverted_tets", 0, 0);
-    /* The turned end, at x = 1: half a turn, so that y and z change sign. */
+    /* 1.5 revolutions at the end x = 1: y and z change sign. */
     const double *rest = t.scene.particles.positions + 3 * (t.scene.particles.count - 1);
     const double *end = t.scene.particles.start + 3 * (t.scene.particles.count - 1);
     check_near("y of the last particle", end[1], -rest[1], 1e-14);
     check_near("z of it", end[2], -rest[2], 1e-14);
-    /* Layers in turn wider and narrower by 3 %: about their mean over the 11 middle layers (5 to 15, mean sign 1/11)
-     * particles at 5 x 5 places have mean y^2 + z^2 = width^2/4. */
+    /* Layers are alternately 3 % wider and narrower. The deviation is about the mean over the 11 middle layers (5 to
+     * 15, mean sign 1/11); the 5 x 5 particles of a layer have a mean y^2 + z^2 of width^2/4. */
     for (size_t p = 0; p < t.scene.particles.count; p++)
         for (size_t d = 1; d < 3; d++) t.x[3 * p + d] *= p / 25 % 2 ? 0.97 : 1.03;
     measure(&t);
     check_metric(&t, "helix_deviation", 0.03 * 0.5 * sqrt(1 - 1.0 / 121), 1e-14);
     check_metric(&t, "axis_deviation", 0, 1e-15);
-    /* And moved off the axis, by a quarter of the width at most. */
+    /* Also displaced from the axis, by at most a quarter of the width. */
     for (size_t p = 0; p < t.scene.particles.count; p++)
         t.x[3 * p + 1] += 0.05 * sin(PI * (double)(p / 25) / 20); /* m */
     measure(&t);
@@ -130,8 +129,8 @@ static void test_helix(void **unused) {
     close_case(&t);
 }
 
-/* A section that does not warp has the polar moment a^4/6 for J: the energy of a helix is 1/6 over 0.140577 times
- * Saint-Venant's. Straight chords of tetrahedra come near it with the square of their length. */
+/* Without warping, J of the section is its polar moment a^4/6, so the energy of a helix is 1/6 over 0.140577 times
+ * Saint-Venant's. The error from the straight edges of tetrahedra is of second order in their length. */
 static void test_saint_venant(void **unused) {
     (void)unused;
     static const char *const words[] = {"cells=4 revolutions=0.001", "cells=8 revolutions=0.001"};
@@ -163,7 +162,7 @@ static void test_energy(void **unused) {
     apply(&t, anywhere());
     measure(&t);
     check_metric(&t, "strain_energy", 0.25 * 600 * 0.22 * 0.22, 1e-12);
-    /* Turned inside out, neo-Hookean matter has no energy to tell. */
+    /* The energy of an inverted neo-Hookean body is undefined. */
     close_case(&t);
     open_case(&t, "material_sweep", "cells=2");
     apply(&t, diagonal(1, -1, 1));
@@ -206,16 +205,17 @@ static void test_sag_references(void **unused) {
         integral += (i == 0 || i == 200 ? 1 : i % 2 ? 4 : 2) / 600.0 * (neo_hookean_stretch(1.5 * i / 200) - 1);
     check_near("neo_hookean, own weight, m", sag_reference("nu=0 E=2e4 density=1500 gravity=10 length=1 cells=1"),
                integral, 1e-9);
-    /* Small strain, any law: lateral over axial is nu. */
+    /* For small strain and any law, lateral over axial strain is nu. */
     check_near("nu", reference("material_sweep", "nu=0.35 gravity=1e-4 cells=1", "lateral_over_axial_reference"), 0.35,
                1e-6);
-    /* Hencky: P = E log(s)/s and lateral s^-nu. Half-way down, with twice the weight at the top, s is 1.2. */
+    /* Hencky: P = E log(s)/s, and the lateral stretch is s^-nu. Gravity is such that s is 1.2 half-way down, where half
+     * of the weight hangs. */
     char words[120];
     snprintf(words, sizeof words, "material=hencky nu=0.3 E=1e5 density=100 length=1 cells=1 gravity=%.17g",
              2e3 * log(1.2) / 1.2);
     check_near("hencky, half-way down", reference("material_sweep", words, "lateral_over_axial_reference"),
                (1 - pow(1.2, -0.3)) / 0.2, 1e-10);
-    /* No pull, no sag; and a pull that Hencky's law cannot bear: its nominal stress is E log(s)/s <= E/e. */
+    /* No sag without load; and a load above what Hencky's law can bear: its nominal stress is E log(s)/s <= E/e. */
     check_near("no weight", sag_reference("gravity=0 cells=1"), 0, 1e-15);
     trial t;
     open_case(&t, "material_sweep", "material=hencky nu=0 load=surface traction=40000 cells=1");
@@ -248,7 +248,7 @@ static void test_plate(void **unused) {
     check_metric(&t, "largest_deflection", 0.2 * there, 1e-14);
     check_metric(&t, "residual_deflection", 0.03 * there, 1e-14);
     check_metric(&t, "kept_deflection", 0.15, 1e-13);
-    assert_int_equal(t.result.series_count, 3 + 3); /* looks; and the shape at the end */
+    assert_int_equal(t.result.series_count, 3 + 3); /* sampled over time; and the shape at the end */
     check_near("z of the last particle", t.result.series[5].values[t.scene.particles.count - 1],
                t.x[3 * t.scene.particles.count - 1], 0);
     close_case(&t);
@@ -259,9 +259,9 @@ static void test_plate(void **unused) {
     close_case(&t);
 }
 
-/* A patch as large as the plate: its pressure is 1 at the corners between the held ends and falls to 0 at these. Along
- * x linear functions share it as 1/6, 5/6, 1 ... 1, 5/6, 1/6 of W/(cubes - 1); across, where it is even, an edge bears
- * half. The pressure is linear in x over each cube, so that triangles bear the same weight about the same axes. */
+/* A patch as large as the plate: the relative pressure is 1 at nodes between the held ends and falls to 0 at these.
+ * Along x, linear shape functions give the nodes 1/6, 5/6, 1 ... 1, 5/6, 1/6 of W/(cubes - 1). Across, the pressure is
+ * uniform, and an edge gets half. It is linear in x over each cube, so triangles give the same weight and torques. */
 static void test_weights_are_consistent(void **unused) {
     (void)unused;
     const double weight = 0.5 * 9.81;
@@ -296,9 +296,9 @@ static void test_weights_are_consistent(void **unused) {
 
 /* ---- one_element ------------------------------------------------------------------------------------------------- */
 
-/* E 1000 Pa, nu 0: lambda 0, mu 500 Pa. StVK stretched by s: e = (s^2 - 1)/2, psi = mu e^2. A corner tetrahedron of 2 m
- * is 8/6 m^3. The energy's gradient is along x at the first corner, and the opposite at the last, whatever their
- * masses. */
+/* E 1000 Pa, nu 0: lambda 0, mu 500 Pa. StVK stretched by s: e = (s^2 - 1)/2, psi = mu e^2. A corner tetrahedron with
+ * edges of 2 m has 8/6 m^3. Whatever the masses, the energy's gradient is along x at the first corner, and opposite at
+ * the last. */
 static void test_one_element(void **unused) {
     (void)unused;
     trial t;
@@ -311,7 +311,7 @@ static void test_one_element(void **unused) {
     check_metric(&t, "stretch_x_start", 1.2, 1e-15);
     check_metric(&t, "stretch_change", 0, 0);
     assert_null(find_metric(&t, "direction_error")); /* nothing has moved */
-    /* Along the gradient: m dx of the first and the last corner are opposite. Masses are as 1 : 4. */
+    /* Motion along the gradient: m dx of the first and the last corner are opposite. Their masses are 1 : 4. */
     check_near("mass of the first, kg", t.scene.particles.masses[0], mass / 10, 1e-12);
     check_near("mass of the last, kg", t.scene.particles.masses[3], 4 * mass / 10, 1e-12);
     t.x[0] -= 0.16;
@@ -323,7 +323,7 @@ static void test_one_element(void **unused) {
     check_metric(&t, "moment_sum", 0, 1e-15);
     check_metric(&t, "stretch_x", 1.1, 1e-15);
     check_metric(&t, "cosine_xy", -0.02 / sqrt(1 + 0.02 * 0.02), 1e-15); /* the last corner moved by 0.02 edges */
-    t.x[9] -= 0.04; /* the last corner back: half of the gradient's square is lost, and nothing balances the impulse */
+    t.x[9] -= 0.04; /* last corner back: half of the gradient's square is lost, the impulse is not balanced */
     measure(&t);
     check_metric(&t, "impulse_sum", 1, 1e-15);
     check_metric(&t, "direction_error", sqrt(2 - sqrt(2)), 1e-8); /* unit vectors at 45 degrees */
@@ -334,7 +334,7 @@ static void test_one_element(void **unused) {
     measure(&t);
     check_metric(&t, "energy_end", 500 * after * after * 8 / 6, 1e-11);
     close_case(&t);
-    /* A membrane of 2 m^2: lambda of plane stress is E nu/(1 - nu^2), which is 800/3 Pa, no strain across it. */
+    /* A membrane of 2 m^2: lambda of plane stress is E nu/(1 - nu^2) = 800/3 Pa; there is no strain across it. */
     open_case(&t, "one_element", "cell=triangle material=stvk nu=0.25 size=2 motion=shear amount=0.5 density=300");
     memcpy(t.x, t.scene.particles.start, 3 * t.scene.particles.count * sizeof *t.x);
     measure(&t);

@@ -1,5 +1,5 @@
-/* Bars on a lattice, with random offsets and on Poisson disks: numbers, places, held layers, and what is measured at
- * the tip of scattered particles. */
+/* Bars sampled on a lattice, with jitter and by Poisson disks: counts, positions, held layers, and metrics at the tip
+ * of scattered particles. */
 #include "tests/prescribed_maps.h"
 
 /* The bar of all tests: 0.1 m between nodes, 11 layers of 5 x 5. */
@@ -15,7 +15,7 @@ static bool is_held(const pbd_scene *scene, size_t p) {
 
 /* ---- Held layers ------------------------------------------------------------------------------------------------- */
 
-/* Layers lie at x = 0 and a spacing apart behind it, and beyond 1 m; they are held, and no others. */
+/* Exactly the layers at x = 0, and at whole spacings behind it, are held; with `both` also those at and beyond 1 m. */
 static void check_held(const char *name, const char *words, size_t layers, bool both) {
     trial t;
     open_case(&t, name, words);
@@ -43,7 +43,7 @@ static void test_held_layers(void **unused) {
         }
 }
 
-/* Held layers are outside of the bar: its mass without them is that of the bar, and cubes go on into them. */
+/* Held layers beyond the first are outside of the bar: they add particles, mass and cubes. */
 static void test_layers_behind_are_more_matter(void **unused) {
     (void)unused;
     trial t;
@@ -54,7 +54,7 @@ static void test_layers_behind_are_more_matter(void **unused) {
     for (size_t p = 0; p < t.scene.particles.count; p++) mass += t.scene.particles.masses[p];
     check_near("mass, kg", mass, 120 * 0.16 * 1.2, 1e-12);
     close_case(&t);
-    /* What turns with a clamped end stays as it was relative to it. */
+    /* Layers that rotate with a clamped end keep their positions relative to it. */
     open_case(&t, "twist", BAR "held_layers=3 revolutions=0.25");
     assert_int_equal(t.scene.particles.count, (LAYERS + 4) * LAYER);
     double root = 0, end = 0;
@@ -91,10 +91,10 @@ static void test_jitter(void **unused) {
         inner++;
     }
     assert_true(largest <= 0.1 * SPACING);
-    /* Of a uniform distribution; its standard error over 400 offsets is 2 %. */
+    /* The offsets are uniformly distributed; the standard error over 400 offsets is 2 %. */
     check_near("root mean square offset over 0.1 spacings", sqrt(squares / (double)inner) / (0.1 * SPACING),
                1 / sqrt(3), 0.05);
-    for (size_t e = 0; e < t.scene.tets.count; e++) { /* they fill the same box */
+    for (size_t e = 0; e < t.scene.tets.count; e++) { /* the tetrahedra still fill the box */
         const uint32_t *c = t.scene.tets.corner + 4 * e;
         const double *x = t.scene.particles.positions;
         double d[3][3];
@@ -133,13 +133,13 @@ static void test_poisson(void **unused) {
                            hypot(hypot(x[3 * p] - x[3 * q], x[3 * p + 1] - x[3 * q + 1]), x[3 * p + 2] - x[3 * q + 2]));
     }
     check_near("mass of what is free, kg", mass, 120 * 0.16, 1e-12);
-    /* Sample elimination reaches at least 0.6 of the largest distance of a packing, 2^(1/6) spacings (Yuksel 2015). */
+    /* Sample elimination reaches at least 0.6 of the largest possible distance, 2^(1/6) spacings (Yuksel 2015). */
     assert_true(nearest > 0.6 * pow(2, 1.0 / 6) * SPACING);
     close_case(&t);
     close_case(&again);
 }
 
-/* The tip of an affine field is its value at the centre of the end face, for scattered particles too. */
+/* For an affine field the tip is its value at the centre of the end face, also for scattered particles. */
 static void test_tip_of_an_affine_field(void **unused) {
     (void)unused;
     static const char *const words[] = {BAR, BAR "sampling=jitter", BAR "sampling=poisson", "cells=5 sampling=poisson"};
@@ -156,7 +156,8 @@ static void test_tip_of_an_affine_field(void **unused) {
     }
 }
 
-/* A helix of scattered particles has its axis in place, and moved by 0.02 m it is that over the width away. */
+/* The axis of a helix of scattered particles does not deviate; displaced by 0.02 m it deviates by that over the width.
+ */
 static void test_axis_of_scattered_particles(void **unused) {
     (void)unused;
     static const char *const words[] = {BAR "sampling=jitter", BAR "sampling=poisson held_layers=2"};

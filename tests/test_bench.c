@@ -1,5 +1,5 @@
-/* What `bench` promises: names, counters, Google Benchmark's flags and JSON, refusals, and what is stored. Nothing here
- * looks at how fast. */
+/* The contract of `bench`: names, counters, Google Benchmark's flags and JSON, refusals, and what is stored. No test
+ * judges speed. */
 #include <jansson.h>
 #include <math.h>
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static void expect_name(const json_t *run, const char *solver) {
 
 /* ---- Output ------------------------------------------------------------------------------------------------------ */
 
-/* Rates are counts over the time of the steps alone: they must agree with each other whatever they are. */
+/* Rates are counts over the time of the steps alone. Their ratios do not depend on speed. */
 static void check_counters(const json_t *run) {
     const double seconds = 1e-3 * number_of(run, "real_time"), steps = number_of(run, "steps_per_iteration");
     const double rate = number_of(run, "steps_per_second");
@@ -55,8 +55,8 @@ static void check_counters(const json_t *run) {
     assert_true(fabs(rate * seconds / steps - 1) < 1e-6);
     assert_true(number_of(run, "bytes_per_second") > 0 && number_of(run, "flops_per_second") > 0);
     assert_true(number_of(run, "applied_fraction") == 1);
-    /* 27 cells of 3 x 3 x 3 have 144 edges, 216 face diagonals, 108 inner diagonals; and 27 volumes, if they have any
-     * stiffness: the same number for each step of one iteration. */
+    /* 27 cells of 3 x 3 x 3 have 144 edges, 216 face diagonals, 108 inner diagonals, and 27 volumes if volumes have any
+     * stiffness; each step of one iteration solves all of them. */
     const double solves = number_of(run, "constraint_solves_per_second") / rate;
     if (fabs(solves - 468) > 1e-6 && fabs(solves - 495) > 1e-6) fail_msg("%g constraint solves a step", solves);
 }
@@ -77,14 +77,14 @@ static void test_json_is_google_benchmarks(void **state) {
     for (size_t i = 0; i < 2; i++) {
         const json_t *run = json_array_get(runs, i);
         check_counters(run);
-        assert_null(json_object_get(run, "fraction_of_bandwidth")); /* nobody has measured that */
+        assert_null(json_object_get(run, "fraction_of_bandwidth")); /* the limit has not been measured */
         assert_string_equal(string_of(run, "run_type"), "iteration");
     }
     json_decref(all);
     forget(&answer);
 }
 
-/* With limits in the store there are fractions of them: of the quick ones here. */
+/* If limits are in the store, fractions of them are reported; here quickly measured ones. */
 static void test_fractions_of_measured_limits(void **state) {
     (void)state;
     const char *path = fresh("fractions.db");
@@ -110,7 +110,7 @@ static void test_fractions_of_measured_limits(void **state) {
     forget(&answer);
 }
 
-/* A static method is timed by its solves; parameters that are not spelt are not in the name. */
+/* For a static method, solves are timed. Parameters that were not set are not in the name. */
 static void test_static_methods_bench_their_solve(void **state) {
     (void)state;
     told answer = tell("bench", "-c", "cube_torsion", "-m", "fem_linear", "-s", "cells=2", "-p", "f64", "-t", "1",
@@ -132,7 +132,7 @@ static void test_emu_runs_too(void **state) {
                        "-t", "1,2", "--json", "--no-store");
     expect_code(answer, 0);
     json_t *all = parse(answer.out);
-    assert_int_equal(json_array_size(json_object_get(all, "benchmarks")), 1); /* threads are the cpu's */
+    assert_int_equal(json_array_size(json_object_get(all, "benchmarks")), 1); /* threads apply to the cpu only */
     expect_says(answer.out, "pbd_distance/cube_shear/cells:1/emu/f64/threads:1");
     json_decref(all);
     forget(&answer);
@@ -160,7 +160,7 @@ static void test_lists_and_filters(void **state) {
         if (absent[i] && strstr(answer.out, absent[i])) fail_msg("%s is there:\n%s", absent[i], answer.out);
         forget(&answer);
     }
-    /* What cannot run is named, with the reason. */
+    /* Combinations that cannot run are named, with the reason. */
     answer = tell("bench", "--benchmark_list_tests");
     expect_says(answer.err, "skipped fem_linear/cube_shear on cpu in f32: ");
     forget(&answer);
@@ -168,14 +168,14 @@ static void test_lists_and_filters(void **state) {
     assert_int_equal(stat(in_workplace("results"), &found), -1); /* listing leaves nothing behind */
 }
 
-/* Settings of the command line win over those of the default set, axes over settings. */
+/* Settings of the command line override those of the default set, and axes override settings. */
 static void test_settings_override_defaults(void **state) {
     (void)state;
     told answer = tell("bench", "--benchmark_list_tests", "pbd_distance", "-s", "cells=4", "-s", "solver=jacobi", "-p",
                        "f32", "-t", "1");
     expect_code(answer, 0);
     expect_says(answer.out, "pbd_distance/cube_shear/cells:4/reference:none/solver:jacobi/cpu/f32/threads:1/");
-    assert_int_equal(strcspn(answer.out, "\n"), strlen(answer.out) - 1); /* one, not one for each solver */
+    assert_int_equal(strcspn(answer.out, "\n"), strlen(answer.out) - 1); /* one line, not one per solver */
     forget(&answer);
     answer = tell(SMALL, "--benchmark_list_tests", "-a", "cells=1:2:1");
     expect_code(answer, 0);
@@ -255,7 +255,7 @@ static void test_every_repetition_is_stored(void **state) {
                "4");
     assert_sql(path, "SELECT count(*) FROM env_sample", "8");
 
-    /* A bench is no run: the same cell is run afterwards, and figures see that one only. */
+    /* A bench does not count as a run: the same cell is run afterwards, and only that run is visible to figures. */
     assert_sql(path, "SELECT count(*) FROM run_view", "0");
     answer = tell("run", "cube_shear", "-m", "pbd_distance", "-s", "cells=3", "-s", "solver=jacobi", "-p", "f32", "-t",
                   "1", "--db", path);
@@ -277,7 +277,7 @@ static void test_every_repetition_is_stored(void **state) {
     forget(&answer);
 }
 
-/* With a free choice of iterations Google Benchmark tries several times: only what it reports is kept. */
+/* If Google Benchmark chooses the iterations, it makes several attempts: only the reported one is kept. */
 static void test_min_time_frees_the_iterations(void **state) {
     (void)state;
     const char *path = fresh("min_time.db");
@@ -334,7 +334,7 @@ static void test_compare_py_reads_it(void **state) {
     free(said.byte);
 }
 
-/* What was typed is what is stored, word for word: `show` tells it, and nobody can make a run again from less. */
+/* The command line is stored verbatim, so that a run can be repeated from the output of `show`. */
 static void test_command_lines_are_stored_whole(void **state) {
     (void)state;
     const char *db = in_workplace("typed.db");

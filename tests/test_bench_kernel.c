@@ -1,4 +1,4 @@
-/* What `bench --kernel` promises, and the work that launches declare. Nothing here looks at how fast. */
+/* The contract of `bench --kernel`, and the work that launches declare. No test judges speed. */
 #include <jansson.h>
 #include <math.h>
 #include <setjmp.h>
@@ -45,9 +45,9 @@ static work work_of(told answer) {
     return w;
 }
 
-/* A neighbour's update reads its index, b_ij and position and writes the position: 4 + 8 (3 + 4 + 4) = 92 bytes in f64,
- * and takes 50 operations. Looks at energies, a few in such a run, add 4 + 8 (3 + 4) = 60 bytes each, once a step at
- * most where a step has ten sweeps: not above 60/920. Nothing else of the method depends on the radius. */
+/* The update of a neighbour reads its index, b_ij and position and writes the position: 4 + 8 (3 + 4 + 4) = 92 bytes in
+ * f64; it takes 50 operations. The few evaluations of the energy in such a run add 4 + 8 (3 + 4) = 60 bytes each, at
+ * most once per step of ten sweeps: at most 60/920. Nothing else in the method depends on the radius. */
 static void test_bytes_follow_neighbours(void **state) {
     (void)state;
     static const char *const radius[] = {"radius=1.2", "radius=1.6", "radius=2", "radius=2.6", "radius=3.2"};
@@ -68,7 +68,7 @@ static void test_bytes_follow_neighbours(void **state) {
     }
 }
 
-/* Padded lanes grow and shrink as cells do; neighbours grow with the radius. */
+/* The number of padded lanes rises and falls with the cell size; the number of neighbours rises with the radius. */
 static void test_xpbi_counts_real_neighbours(void **state) {
     (void)state;
     static const char *const radius[] = {"radius=0.8", "radius=1", "radius=1.5"};
@@ -113,8 +113,8 @@ static const json_t *find_kernel(const json_t *all, const char *name) {
     return NULL;
 }
 
-/* 27 cells of 3 x 3 x 3 have 144 edges, 216 face diagonals and 108 inner diagonals, 468 distances in all, of
- * 2 * 8 * 4 + 4 + 8 = 76 bytes in f32; and 64 corners. One iteration. */
+/* 27 cells of 3 x 3 x 3 have 64 corners, and 144 edges, 216 face diagonals and 108 inner diagonals, 468 distances in
+ * all, of 2 * 8 * 4 + 4 + 8 = 76 bytes in f32. One iteration. */
 static void test_list_has_all_work(void **state) {
     (void)state;
     told answer = tell("bench", "--kernel", "list", CUBE, "-s", "iterations=1", "--json", "--no-store");
@@ -130,7 +130,7 @@ static void test_list_has_all_work(void **state) {
     json_decref(all);
 }
 
-/* Of a device that is not here nothing is measured: what is assumed of it is said. */
+/* A device that is not present cannot be measured: the prediction states its assumptions about it. */
 static void test_prediction_says_what_it_assumes(void **state) {
     (void)state;
     told answer =
@@ -143,7 +143,7 @@ static void test_prediction_says_what_it_assumes(void **state) {
 
 /* ---- A trial ----------------------------------------------------------------------------------------------------- */
 
-/* A large step: in a short one strains are near rounding, and two orders of sums differ by a per cent of them in f32.
+/* A large step: with a short one strains are near rounding, and sums in two orders differ by a per cent of them in f32.
  */
 #define SAND "-m", "xpbi", "-c", "sand_column", "-s", "particles=150", "-s", "dt=0.004"
 
@@ -157,8 +157,8 @@ static json_t *trial(told answer) {
     return object;
 }
 
-/* In a sweep each of the 150 particles is solved once. Between SIMD and one item a thread sums differ by rounding:
- * some units of 6e-8 in f32, of 1e-16 in f64. */
+/* A sweep solves each of the 150 particles once. The sums of the SIMD form and of the scalar form differ by rounding,
+ * by a few units of 6e-8 in f32 and of 1e-16 in f64. */
 static void test_sweep_is_checked_and_timed(void **state) {
     (void)state;
     json_t *single = trial(tell("bench", "--kernel", "xpbi_solve_cells", SAND, "-n", "3", "--json", "--no-store"));
@@ -176,7 +176,7 @@ static void test_sweep_is_checked_and_timed(void **state) {
     json_decref(twice);
 }
 
-/* The plain form of the emulation is the CPU's. */
+/* The emulation is checked against the scalar form on the CPU. */
 static void test_emulation_is_checked_against_the_cpu(void **state) {
     (void)state;
     json_decref(
@@ -185,7 +185,7 @@ static void test_emulation_is_checked_against_the_cpu(void **state) {
                            "cells=3", "-s", "solver=jacobi", "-b", "emu", "-n", "1", "--json", "--no-store")));
 }
 
-/* What differs by more than the bound is not timed. */
+/* A kernel whose results differ by more than the bound is not timed. */
 static void test_bound_refuses(void **state) {
     (void)state;
     told answer = tell("bench", "--kernel", "xpbi_solve_cells", SAND, "-n", "1", "--bound", "1e-15", "--no-store");

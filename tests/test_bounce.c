@@ -1,4 +1,4 @@
-/* Bodies made of elements in contact, through the methods that have it: against the wave in a bar, a block on a slope,
+/* Contact of bodies made of elements, in all methods that support it: against the wave in a bar, a block on a slope,
  * conservation of momentum; and the cases bounce and heavy_drop. */
 #include "tests/element_ladder.h"
 #include "tests/sanitized.h"
@@ -8,7 +8,7 @@
 
 static const char *const methods[] = {"strain_energy", "strain_based"};
 
-/* Runs the case's scene to its end, looking as the harness would; metrics of method and case are in the solver's
+/* Runs the case's scene to its end, observed as by the harness; the metrics of method and case are in the solver's
  * result. */
 static void run_case(trial *t, solver *s, const char *method, pbd_precision precision, const char *words, double dt) {
     char all[300];
@@ -25,7 +25,7 @@ static void run_case(trial *t, solver *s, const char *method, pbd_precision prec
 
 /* ---- A bar on its end -------------------------------------------------------------------------------------------- */
 
-/* A wave runs up the bar and back, in 2 h/c, and lifts it off with the speed it came with. */
+/* A wave travels up the bar and back in 2 h/c; the bar then lifts off at its speed of impact. */
 static void test_bar_on_its_end(void **unused) {
     (void)unused;
     skip_if_sanitized();
@@ -36,7 +36,7 @@ static void test_bar_on_its_end(void **unused) {
             solver s;
             open_case(&t, "bounce", "nu=0 gravity=0 cells=2 duration=0.1");
             run_case(&t, &s, "strain_energy", (pbd_precision)precision, "iterations=20", fine ? 0.0001 : 0.0005);
-            /* looks are 0.8 % apart, twice; the front of the wave is a cube wide, of 10 along the bar: a tenth of it */
+            /* two samples are off by up to 0.8 % each; the wave front is one of the bar's 10 cubes wide */
             check_near("contact time over 2 h/c", metric_of(&s, "contact_time_ratio"), 1, 0.02 + 0.05);
             kept[fine] = metric_of(&s, "restitution");
             check_near("below the floor, m", metric_of(&s, "deepest_below_floor"), 0, 1e-12);
@@ -52,8 +52,8 @@ static void test_bar_on_its_end(void **unused) {
     }
 }
 
-/* Solvers of the function of an implicit step. Contact of vbd is a pass after each colour, that of Jacobi's global step
- * one after each sweep; an exact global step is constrained (step_contact.h). */
+/* Methods that minimise the objective of an implicit step. In vbd contact is a pass after each colour, with Jacobi's
+ * global step a pass after each sweep; an exact global step is constrained (step_contact.h). */
 static const char *const implicit[][3] = {
     {"vbd", "macklin_neo_hookean", "iterations=100"},
     {"projective_dynamics", "projective", "iterations=20"},
@@ -63,7 +63,8 @@ static const char *const implicit[][3] = {
 };
 enum { VBD, DIRECT, JACOBI, ADMM, QUASI_NEWTON, IMPLICIT };
 
-/* The same by them. At 5 ms, a quarter of the contact, nothing is gained either. */
+/* The bar on its end with implicit methods. At a step of 5 ms, a quarter of the contact time, no energy is gained
+ * either. */
 static void test_bar_of_implicit_solvers(void **unused) {
     (void)unused;
     skip_if_sanitized();
@@ -89,8 +90,8 @@ static void test_bar_of_implicit_solvers(void **unused) {
     }
 }
 
-/* The constrained minimum of a step is one, however it is found: 400 iterations of the exact global step and 20000 of
- * Jacobi's in each of 20 steps, quasi_newton's with the same law, and vbd's with its own, with friction and without. */
+/* All methods find the same constrained minimum of a step, with friction and without, over 20 steps: quasi_newton, 400
+ * iterations with the exact global step and 20000 with Jacobi's; and, with its own law, vbd against quasi_newton. */
 static void test_same_minimum(void **unused) {
     (void)unused;
     skip_if_sanitized();
@@ -123,7 +124,7 @@ static void test_same_minimum(void **unused) {
     }
 }
 
-/* The same on a slope, of a mesh on which nothing is even: blocks of vertices that touch are not diagonal there. */
+/* The same on a slope with an irregular mesh, for which the blocks of vertices in contact are not diagonal. */
 static void test_same_minimum_of_an_uneven_mesh(void **unused) {
     (void)unused;
     skip_if_sanitized();
@@ -165,7 +166,7 @@ static void test_same_minimum_of_an_uneven_mesh(void **unused) {
     }
 }
 
-/* Bits by threads, f32 and emu, of a scene that slips on a floor. */
+/* A scene that slips on a floor: the same bits for any number of threads; f32 and emu agree up to rounding. */
 static void test_implicit_threads(void **unused) {
     (void)unused;
     for (int i = DIRECT; i < IMPLICIT; i++) {
@@ -193,8 +194,8 @@ static void test_implicit_threads(void **unused) {
     }
 }
 
-/* Forces balance at the end of a step that slips on a floor, contact and friction among them: required 1e-10 of what
- * did not balance at the guess. With pairs of L-BFGS left out while contact acts, these are 100 iterations. */
+/* At the end of a step that slips on a floor, forces with contact and friction balance to 1e-10 of the residual at the
+ * initial guess. This takes 100 iterations, since L-BFGS pairs are dropped while contact is active. */
 static void test_forces_balance(void **unused) {
     (void)unused;
     for (int i = DIRECT; i < IMPLICIT; i += QUASI_NEWTON - DIRECT) {
@@ -237,8 +238,8 @@ typedef struct slip {
     bool summed;
 } slip;
 
-/* A corner that slips on a floor and is thrown back, seen from a frame that moves with -`drift`: the floor and the body
- * have this velocity besides. mesh: the floor is the top of a box of triangles. A ball far away moves always, so that
+/* A cube on its corner slips on a floor and rebounds, in a frame that moves with -`drift`: `drift` is added to the
+ * velocities of floor and body. mesh: the floor is the top of a box of triangles. A distant ball always moves, so that
  * the work of colliders is summed. */
 static slip slip_by(int backend, pbd_precision precision, int i, const double drift[3], bool mesh) {
     slip out = {0};
@@ -289,8 +290,8 @@ static const double at_rest[3] = {0, 0, 0};
 static const size_t slip_particles = 8; /* of a cube of five tetrahedra */
 
 /* Mechanics is the same in both frames: a floor that moves with the body against a floor at rest. The body gains the
- * floor's impulse, which works at the floor's velocity; what contact dissipates is the same. Sweeps of vbd and of
- * Jacobi take pushes back, whose sum would be no impulse: they sum none. */
+ * floor's impulse, which does work at the floor's velocity; the dissipation of contact is the same. Sweeps of vbd and
+ * of Jacobi may undo pushes, so their sum is not an impulse, and they report none. */
 static void test_moving_floor(void **unused) {
     (void)unused;
     for (int i = 0; i < IMPLICIT; i++) {
@@ -310,13 +311,13 @@ static void test_moving_floor(void **unused) {
         check_near("work of a floor at rest, J", still.sums[0], 0, 0);
         check_near("dissipated, J", moved.sums[1], still.sums[1], 1e-9 * whole);
         assert_true(!moved.summed ||
-                    (still.sums[1] > 0 && still.sums[1] < 0.5 * still.mass * 9.25)); /* all that moved */
+                    (still.sums[1] > 0 && still.sums[1] < 0.5 * still.mass * 9.25)); /* less than the kinetic energy */
         free(still.x);
         free(moved.x);
     }
 }
 
-/* The top of a box of triangles that moves is a plane; on every backend and precision. */
+/* The top of a moving box of triangles acts as a plane, on every backend and in both precisions. */
 static void test_mesh_floor(void **unused) {
     (void)unused;
     for (int i = DIRECT; i < IMPLICIT; i++) {
@@ -342,7 +343,7 @@ static void test_mesh_floor(void **unused) {
 
 /* ---- A block on a slope ------------------------------------------------------------------------------------------ */
 
-/* Gravity leans instead of the floor. */
+/* Returns how far a block slides, m. Gravity is inclined instead of the floor. */
 static double slide(const char *method, const char *law, const char *words, double angle, double friction,
                     double seconds) {
     trial t;
@@ -365,8 +366,8 @@ static double slide(const char *method, const char *law, const char *words, doub
     return far;
 }
 
-/* Below atan(mu) it stands, above it slides with g (sin - mu cos). It is a little soft: it leans and settles by a
- * share of a millimetre, and its load comes and goes while it does. */
+/* Below atan(mu) the block stands; above, it slides with the acceleration g (sin - mu cos). It is slightly soft: it
+ * leans and settles by a fraction of a millimetre, and meanwhile its load on the floor oscillates. */
 static void test_block_on_a_slope(void **unused) {
     (void)unused;
     static const char *const by[][3] = {{"strain_energy", NULL, "iterations=20"},
@@ -387,8 +388,8 @@ static void test_block_on_a_slope(void **unused) {
 
 enum { BARS = 2 };
 
-/* A bar and its copy beyond its end, `gap` between their particles' surfaces, flying at each other with `speed` each.
- */
+/* A bar and a copy of it end to end, with `gap`, m, between the surfaces of their particles. They approach each other
+ * with `speed`, m/s, each. */
 static void make_two_bars(pbd_scene *scene, double speed, double gap) {
     trial t;
     open_case(&t, "bounce", "pose=flat gap=0 gravity=0 v0=0 cells=2 length=0.4 width=0.2 E=2e4");
@@ -408,7 +409,7 @@ static void make_two_bars(pbd_scene *scene, double speed, double gap) {
             for (size_t d = 0; d < 3; d++)
                 scene->particles.positions[3 * k + d] = t.scene.particles.positions[3 * i + d];
             scene->particles.positions[3 * k] += (double)b * (0.4 + 2 * radius + gap);
-            scene->particles.positions[3 * k + 1] += (double)b * 0.03; /* so that nothing is even */
+            scene->particles.positions[3 * k + 1] += (double)b * 0.03; /* avoids symmetry */
             scene->particles.velocities[3 * k] = b ? -speed : speed;
             scene->particles.masses[k] = t.scene.particles.masses[i];
             scene->particles.body[k] = (uint32_t)b;
@@ -453,9 +454,9 @@ static int inside_other(const pbd_scene *scene, const double *x) {
     return found;
 }
 
-/* They meet, turn round and part: no particle of one is ever inside an element of the other, and what one loses the
- * other gains. Together they close in at up to 0.57 (strain_energy; faster, elements under pressure fold) and 2.3
- * (strain_based) times the speed of sound in them, 14 m/s, by 0.16 and 0.64 diameters a step. */
+/* Two bars collide and rebound: no particle of one is ever inside an element of the other, and momentum is conserved.
+ * They approach at up to 0.57 (strain_energy; at higher speeds compressed elements fold) and 2.3 (strain_based) times
+ * their speed of sound, 14 m/s, which is 0.16 and 0.64 diameters per step. */
 static void test_two_bars_meet(void **unused) {
     (void)unused;
     static const double speed[] = {1, 4, 16}; /* m/s each; steps of 2 ms, diameters of 0.1 m */
@@ -478,7 +479,7 @@ static void test_two_bars_meet(void **unused) {
             }
             momenta(&scene, &s, after);
             check_near("momentum of both, kg m/s", after[0] + after[1], 0, 1e-10 * before[0]);
-            assert_true(after[0] < 0 && after[1] > 0); /* turned round */
+            assert_true(after[0] < 0 && after[1] > 0); /* both rebound */
             assert_int_equal(most_inside, 0);
             assert_true(metric_of(&s, "deepest_penetration") < 0.1 * 0.1);
             print_message("    %s, %g m/s: deepest %.3g of a diameter, momentum %.3g -> %.3g kg m/s\n", methods[m],
@@ -503,7 +504,7 @@ static void test_threads_backends_precisions(void **unused) {
             expect_same_bits("3 threads", one, three, scene.particles.count);
             expect_same_bits("8 threads", one, eight, scene.particles.count);
             check_near("f32 against f64, m", largest_difference(one, single, scene.particles.count), 0, 1e-4);
-#if !defined(__SANITIZE_THREAD__) /* a pthread for each thread of the emulation takes its time */
+#if !defined(__SANITIZE_THREAD__) /* a pthread per emulated thread is slow */
             double *emu = march_on(PBD_EMU, methods[m], PBD_PRECISION_F64, 1, &scene, words, 0.002, 12);
             check_near("emu against cpu, m", largest_difference(one, emu, scene.particles.count), 0, 1e-11);
             free(emu);
@@ -513,7 +514,7 @@ static void test_threads_backends_precisions(void **unused) {
         }
 }
 
-/* A floor that moves: the time is part of what is saved. */
+/* The floor moves, so the saved state must include the time. */
 static void test_saved_and_loaded(void **unused) {
     (void)unused;
     trial t;
@@ -543,7 +544,7 @@ static void test_saved_and_loaded(void **unused) {
 
 /* ---- The cases --------------------------------------------------------------------------------------------------- */
 
-/* By hand, of a body that a told method puts where the test wants it. */
+/* The metrics by hand, for prescribed positions and velocities of a body. */
 static void test_bounce_measures_what_it_says(void **unused) {
     (void)unused;
     trial t;
@@ -552,7 +553,7 @@ static void test_bounce_measures_what_it_says(void **unused) {
     for (size_t i = 0; i < t.scene.particles.count; i++) lowest = fmin(lowest, t.x[3 * i + 2]);
     check_near("lowest at the start, m", lowest, 0.25, 1e-15);
     static const struct {
-        double z, speed; /* of the whole body, from where it started */
+        double z, speed; /* m and m/s, of the whole body, relative to the start */
     } at[] = {{0, -3}, {-0.25, -3}, {-0.3, 1}, {-0.25, 2}, {0, 2.4}, {0.1, 2.4}};
     const size_t n = t.scene.particles.count;
     double *start = malloc(3 * n * sizeof *start);
@@ -570,12 +571,12 @@ static void test_bounce_measures_what_it_says(void **unused) {
     check_metric(&t, "contact_time", 0.3, 1e-12);
     check_metric(&t, "contact_time_ratio", 0.3 / (2 * 1 / 5.0), 1e-12); /* c = sqrt(100/4) = 5 m/s */
     check_metric(&t, "deepest_below_floor", 0.05, 1e-12);
-    check_metric(&t, "largest_speed", 3, 1e-12); /* at the look at which it first touches */
+    check_metric(&t, "largest_speed", 3, 1e-12); /* at the sample of first contact */
     check_metric(&t, "energy_loss", 1 - 2.4 * 2.4 / 9, 1e-12);
     check_metric(&t, "energy_rise", 0, 1e-12);
     check_metric(&t, "rest_shape_error", 0, 1e-12);
     check_metric(&t, "collapsed", 0, 0);
-    for (size_t i = 0; i < n; i++) t.x[3 * i] *= -0.2; /* flattened and mirrored: lost */
+    for (size_t i = 0; i < n; i++) t.x[3 * i] *= -0.2; /* flattened and mirrored: collapsed */
     check_ok(t.c->measure(&t.setup, &telling, &state, t.recorder));
     check_metric(&t, "collapsed", 1, 0);
     free(start);
@@ -597,7 +598,7 @@ static void test_corner_points_down(void **unused) {
     close_case(&t);
 }
 
-/* Balls fall, bounce and go: an elastic plate is flat again, a plastic one keeps its bend. */
+/* After the balls have fallen and bounced off, an elastic plate is flat again, and a plastic one stays bent. */
 static void test_balls_on_a_plate(void **unused) {
     (void)unused;
     double kept[2];

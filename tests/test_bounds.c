@@ -1,4 +1,4 @@
-/* Bounds of claims, and claims whose verdict they make: values, readings, and those that nothing could turn. */
+/* Bounds of claims, and claims with a verdict by bounds: values, readings, and bounds that no result could violate. */
 #include "tests/paper.h"
 
 #include <math.h>

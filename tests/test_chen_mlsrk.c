@@ -1,9 +1,9 @@
-/* chen_mlsrk against two steps computed from the plain formulas of the method's README; what must hold of any step:
- * affine motions, momentum, a bar's first period; threads and backends. */
+/* chen_mlsrk against two steps computed from the formulas of the method's README; properties of any step: affine
+ * motions, momentum, a bar's first period; threads and backends. */
 #include "tests/reproducing_shapes.h"
 #include "tests/xpbi_scenes.h"
 
-/* A jittered block, uneven and moving. */
+/* A jittered block with uneven masses and volumes, in motion. */
 static void make_scene(const cloud *c, pbd_scene *scene) {
     uint64_t seed = 21;
     const size_t n = c->particles;
@@ -22,7 +22,7 @@ static void make_scene(const cloud *c, pbd_scene *scene) {
 /* ---- The formulas ------------------------------------------------------------------------------------------------ */
 
 typedef struct plain {
-    cloud c; /* places and volumes now */
+    cloud c; /* current positions and volumes */
     double F[9 * MOST], v[3 * MOST], mass[MOST], rest[MOST];
 } plain;
 
@@ -30,7 +30,7 @@ static double determinant(const double *f) {
     return f[0] * (f[4] * f[8] - f[5] * f[7]) - f[1] * (f[3] * f[8] - f[5] * f[6]) + f[2] * (f[3] * f[7] - f[4] * f[6]);
 }
 
-/* V sigma = V0 (mu (F F^T - 1) + lambda log J), of E = 1e4, nu = 0.3. */
+/* V sigma = V0 (mu (F F^T - 1) + lambda log J), with E = 1e4, nu = 0.3. */
 static void stress_at(const plain *p, size_t j, double out[9]) {
     const double *f = p->F + 9 * j, mu = 1e4 / 2.6, lambda = 0.3e4 / (1.3 * 0.4), J = determinant(f);
     for (int r = 0; r < 3; r++)
@@ -41,7 +41,7 @@ static void stress_at(const plain *p, size_t j, double out[9]) {
         }
 }
 
-/* Forces and lumped masses first, then motion, of all particles; gravity along -z. */
+/* One step: forces and lumped masses of all particles, then their motion. Gravity is along -z. */
 static void plain_step(plain *p, int kernel, double dt, double blend, double gravity) {
     static double phi[MOST], slope[3 * MOST], force[3 * MOST], lumped[MOST], u[3 * MOST], grown[9 * MOST];
     const size_t n = p->c.particles;
@@ -136,7 +136,8 @@ static void test_steps_against_formulas(void **unused) {
 
 /* ---- What must hold ---------------------------------------------------------------------------------------------- */
 
-/* Without regularisation linear fields are reproduced: F after a step is 1 + dt A, and places are moved by A x. */
+/* Without regularisation linear fields are reproduced: after a step F is 1 + dt A, and positions have moved by dt A x.
+ */
 static void test_affine_velocities_are_exact(void **unused) {
     (void)unused;
     static const double A[9] = {0.3, -0.8, 0.2, 0.5, 0.1, -0.4, -0.6, 0.7, -0.2};
@@ -170,10 +171,10 @@ static void test_affine_velocities_are_exact(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* u of a field that curves is v + v''/2 times the second moment of the weight along x, by Taylor: more than v where v''
- * has its sign, as in the first mode of a clamped bar, so that blending v with u feeds the bar. The moment is that of
- * the cubic spline, (2 - q)^3/4 beyond q = 1, on a lattice: 6, 12 and 8 neighbours at 1, sqrt(2) and sqrt(3) spacings.
- */
+/* By Taylor, the smoothed velocity u of a curved field is v + v''/2 times the second moment of the weight along x. It
+ * exceeds v where v'' has the sign of v, as in the first mode of a clamped bar, so blending v with u adds energy. The
+ * moment is that of the cubic spline, (2 - q)^3/4 beyond q = 1, on a lattice: 6, 12 and 8 neighbours at 1, sqrt(2) and
+ * sqrt(3) spacings. */
 static void test_blending_adds_to_what_bends(void **unused) {
     (void)unused;
     const double w1 = 0.25, w2 = pow(2 - sqrt(2), 3) / 4, w3 = pow(2 - sqrt(3), 3) / 4;
@@ -196,8 +197,8 @@ static void test_blending_adds_to_what_bends(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Shape functions sum to 1, so that stresses leave sum m_j u(x_j) as it is: after two steps, of which the first
- * strains, it is that of matter without stress. blend=0: the velocities are u. */
+/* Shape functions sum to 1, so stresses do not change sum m_j u(x_j): after two steps, of which the first produces
+ * strain, it is the same as without stress. blend=0: the velocities are u. */
 static void test_momentum(void **unused) {
     (void)unused;
     static cloud c;
@@ -248,10 +249,8 @@ static void test_threads_and_backends(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps_against_formulas),
-        cmocka_unit_test(test_affine_velocities_are_exact),
-        cmocka_unit_test(test_blending_adds_to_what_bends),
-        cmocka_unit_test(test_momentum),
+        cmocka_unit_test(test_steps_against_formulas),      cmocka_unit_test(test_affine_velocities_are_exact),
+        cmocka_unit_test(test_blending_adds_to_what_bends), cmocka_unit_test(test_momentum),
         cmocka_unit_test(test_threads_and_backends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

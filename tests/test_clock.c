@@ -1,8 +1,8 @@
-/* A time of day that jumps by years while the program works (stubs/clock.c): durations are those of other clocks, every
- * verb ends, and the store holds what was run. Bounds on durations only tell seconds from a jump. */
+/* The time of day jumps by years while the program runs (stubs/clock.c): durations come from other clocks, every verb
+ * ends, and the store holds all runs. Bounds on durations only distinguish seconds from a jump. */
 #include "tests/paper.h"
 
-/* Seconds that no process of these tests takes; a jump is 3e7 or more. */
+/* s; longer than any process of these tests takes. A jump is 3e7 s or more. */
 #define LONG "1000"
 
 static int begin(void **state) {
@@ -25,7 +25,7 @@ static void need_clock(void) {
 #endif
 }
 
-/* The clock did jump, no duration did, and nothing was lost. */
+/* Checks that the clock jumped, that no duration did, and that no run was lost. */
 static void expect_sound(const char *db, sqlite3_int64 runs) {
     assert_int_equal(count_runs(db), runs);
     assert_int_equal(count_rows(db, "SELECT count(*) FROM run WHERE state <> 'ok'"), 0);
@@ -48,7 +48,7 @@ static void expect_times(const char *db) {
                      0);
 }
 
-/* 4: undecided, which a busy machine may cause. */
+/* Exit code 4, undecided, is allowed: a busy machine may cause it. */
 static void expect_done(told answer) {
     if (answer.code != 4) expect_code(answer, 0);
     forget(&answer);
@@ -67,8 +67,7 @@ static void a_comparison_ends(void **state) {
     expect_sound("compare.db", count_runs("compare.db"));
 }
 
-/* A program against itself, where nearly twice the time still passes; the second block of a cell comes a second later.
- */
+/* A program against itself; nearly twice the time would still pass. The second block of a cell comes a second later. */
 static void a_gate_ends(void **state) {
     (void)state;
     need_clock();
@@ -81,7 +80,7 @@ static void a_gate_ends(void **state) {
     expect_sound("gate.db", count_runs("gate.db"));
 }
 
-/* Five cells in three shards, merged twice; the cells once more are known. */
+/* Five cells in three shards, merged twice: the second merge adds nothing. */
 static void shards_are_merged_once(void **state) {
     (void)state;
     need_clock();

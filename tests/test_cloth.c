@@ -1,13 +1,13 @@
-/* xpbd_cloth on the ladder: corrections against finite differences, momenta, rotation, units, order, iterations,
- * precisions, threads, backends; a pulled strip, a bent strip and a hanging sheet against answers from outside. */
+/* xpbd_cloth: corrections against finite differences, momenta, rotation, units, order, iterations, precisions, threads,
+ * backends; a pulled strip, a bent strip and a hanging sheet against independent solutions. */
 #include "methods/physics/parts/hinges.h"
 #include "methods/xpbi/scene_matter.h"
 #include "tests/element_ladder.h"
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */
 
-/* A strip of squares of edge h in the plane z = 0, x from -h to n h, `across` of them wide, diagonals changing; the
- * first two columns are held. */
+/* A strip of squares of edge h in the plane z = 0, x from -h to n h, `across` squares wide, with alternating diagonals;
+ * the first two columns of particles are held. */
 static void make_strip(pbd_scene *scene, int n, int across, double h, double mass_per_area) {
     const size_t side = (size_t)across + 1, columns = (size_t)n + 2;
     allocate_scene(scene, side * columns, 0, 2 * (size_t)(n + 1) * (size_t)across);
@@ -36,7 +36,7 @@ static void make_strip(pbd_scene *scene, int n, int across, double h, double mas
 
 enum { CLOTH_PARTICLES = 35 };
 
-/* Squares at random places under gravity, held at x = 0, with bending. */
+/* The sheet of make_cubes with bending: perturbed squares under gravity, held at x = 0. */
 static void make_cloth(pbd_scene *scene, double E) {
     make_cubes(scene, (const int[3]){6, 4, 0}, E);
     scene->material->law = "stvk";
@@ -55,7 +55,7 @@ static void cross(const double a[3], const double b[3], double out[3]) {
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* Green's strain of triangle 0 as 11, 22, 2 * 12 in the frame that element_shape.h describes. */
+/* Green strain of triangle 0: 11, 22, 2 * 12 in the frame described in element_shape.h. */
 static void strain(const pbd_scene *scene, const double *x, double out[3]) {
     element_shape shape;
     double a[3], b[3], f[2][3];
@@ -70,7 +70,7 @@ static void strain(const pbd_scene *scene, const double *x, double out[3]) {
     out[2] = dot(f[0], f[1]);
 }
 
-/* 2 sin(theta/2) by the angle itself; hinge: the edge's ends, then the corners across it. */
+/* 2 sin(theta/2), from the angle theta itself; hinge: the ends of the edge, then the opposite corners. */
 static double fold(const double *x, const uint32_t hinge[4]) {
     double e[3], a[3], b[3], na[3], nb[3], both[3];
     vector(x, hinge[0], hinge[1], e);
@@ -101,7 +101,7 @@ static void check_momenta(const pbd_scene *scene, const double *from, const doub
     }
 }
 
-/* Solves 3 x 3 by Cramer's rule. */
+/* Solves a 3 x 3 system by Cramer's rule. */
 static void solve3(const double m[3][3], const double r[3], double out[3]) {
     double column[3][3], minor[3];
     for (int i = 0; i < 9; i++) column[i % 3][i / 3] = m[i / 3][i % 3];
@@ -116,7 +116,8 @@ static void solve3(const double m[3][3], const double r[3], double out[3]) {
     }
 }
 
-/* One visit of a triangle: (G + D^-1/(A t dt^2)) dlambda = -C, x += w grad C dlambda, by differences. */
+/* One projection of a triangle: (G + D^-1/(A t dt^2)) dlambda = -C, x += w grad C dlambda, with grad C by differences.
+ */
 static void test_stretch(void **unused) {
     (void)unused;
     const double dt = 0.01, eps = 1e-6;
@@ -164,7 +165,7 @@ static void test_stretch(void **unused) {
     }
 }
 
-/* Two triangles that start folded by `angle`, held together by bending alone. */
+/* Two triangles that start folded by `angle`, coupled by bending alone. */
 static void one_fold(double angle, double bent) {
     const double dt = 0.01, eps = 1e-6;
     pbd_scene scene;
@@ -177,7 +178,7 @@ static void one_fold(double angle, double bent) {
     for (size_t p = 0; p < 4; p++) scene.particles.masses[p] = 1 + 0.3 * (double)p;
     scene.material[0] = (pbd_material){.E = 1e-20, .nu = 0.3, .density = 1, .law = "stvk", .thickness = 1};
     scene.material->bending = 40;
-    /* Corner 3 turns about the edge from 0 to 1. */
+    /* Corner 3 rotates about the edge from 0 to 1. */
     double axis[3], arm[3], side[3];
     vector(rest, 0, 1, axis);
     const double length = sqrt(dot(axis, axis));
@@ -228,8 +229,8 @@ static void test_bending(void **unused) {
 
 /* ---- Answers from outside ---------------------------------------------------------------------------------------- */
 
-/* A strip pulled by F at its end: with nu = 0 each piece has E t w s (s^2 - 1)/2 = F, which is F/(E t w) for small F.
- */
+/* A strip pulled by F at its end: with nu = 0 its stretch s satisfies E t w s (s^2 - 1)/2 = F; for small F the strain
+ * is F/(E t w). */
 static void test_pulled_strip(void **unused) {
     (void)unused;
     static const double pulls[] = {1e-3, 0.2}; /* F/(E t w) */
@@ -248,8 +249,8 @@ static void test_pulled_strip(void **unused) {
     }
 }
 
-/* Of a sheet rolled up along its lines of squares each hinge turns by h/r: B/2 kappa^2 times the area, to second order.
- * The first and last line of hinges have a triangle on either side too. */
+/* In a sheet rolled up along its rows of squares each hinge bends by h/r: the energy is B/2 kappa^2 times the area, to
+ * second order. The first and last row of hinges have a triangle on either side too. */
 static void test_rolled_sheet(void **unused) {
     (void)unused;
     double left[2];
@@ -295,7 +296,8 @@ static void solve_dense(double *m, double *r, size_t n) {
     }
 }
 
-/* A flat sheet's z under its weight by the linear equations of the hinges' energies, their gradients by differences. */
+/* The deflection z of a flat sheet under its weight, from the linear equations of the hinge energies, with gradients by
+ * differences. */
 static double *flat_sag(const pbd_scene *scene) {
     const size_t n = scene->particles.count;
     double *m = calloc(n * n, sizeof *m), *r = calloc(n, sizeof *r), *x = malloc(3 * n * sizeof *x);
@@ -328,7 +330,7 @@ static double *flat_sag(const pbd_scene *scene) {
     return r;
 }
 
-/* The end of a bent strip over q l^4/(8 B). */
+/* The deflection of the end of a bent strip, relative to q l^4/(8 B). */
 static double bent_strip(int n, int across, double E, double gravity, double bending, const char *words, double dt,
                          int steps, double *wanted) {
     const double length = 0.2, mass = 0.1;
@@ -348,8 +350,8 @@ static double bent_strip(int n, int across, double E, double gravity, double ben
     return sag;
 }
 
-/* Small deflections are those of the linear equations of the hinges, which lie above Euler and Bernoulli's q l^4/(8 B):
- * the corners of squares move across each other, so that diagonals take over some of the turn. */
+/* Small deflections satisfy the linear equations of the hinges. They exceed Euler and Bernoulli's q l^4/(8 B), since
+ * squares warp and their diagonal hinges take some of the bending. */
 static void test_bent_strip(void **unused) {
     (void)unused;
     double linear;
@@ -361,8 +363,8 @@ static void test_bent_strip(void **unused) {
     check_near("a wide sheet, 8 pieces, by the linear equations", linear, 1.20, 0.02);
 }
 
-/* The energy of a mesh of linear membrane elements of Saint Venant-Kirchhoff's law: strains by lengths and angles of
- * edges alone, C = F^T F in the basis of two edges at rest. */
+/* The energy of a mesh of linear membrane elements of Saint Venant-Kirchhoff's law, J. Strains come from lengths and
+ * angles of edges alone: C = F^T F in the basis of two edges at rest. */
 static double membrane_energy(const pbd_scene *scene, const double *x) {
     const pbd_material *m = scene->material;
     double sum = 0;
@@ -374,7 +376,7 @@ static double membrane_energy(const pbd_scene *scene, const double *x) {
         vector(scene->particles.positions, c[0], c[1], A);
         vector(scene->particles.positions, c[0], c[2], B);
         cross(A, B, n);
-        const double det = dot(n, n); /* of the metric at rest */
+        const double det = dot(n, n); /* determinant of the rest metric */
         const double low[3] = {(dot(a, a) - dot(A, A)) / 2, (dot(a, b) - dot(A, B)) / 2, (dot(b, b) - dot(B, B)) / 2};
         g[0] = dot(B, B) / det, g[1] = g[2] = -dot(A, B) / det, g[3] = dot(A, A) / det;
         /* Mixed components E^i_j: trace and square of the tensor. */
@@ -387,8 +389,8 @@ static double membrane_energy(const pbd_scene *scene, const double *x) {
     return sum;
 }
 
-/* At rest the sheet solves the equations of linear finite elements: internal forces, by differences of the energy
- * above, balance the load at every free node. */
+/* In equilibrium the sheet solves the equations of linear finite elements: internal forces, by differences of the
+ * energy above, balance the load at every free node. */
 static void test_hanging_against_fem(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -454,7 +456,7 @@ static void test_machine(void **unused) {
     free(wide);
 }
 
-/* Turned, its load too; in centimetres: lengths and gravity x 100, E / 100, B x 1e4 (kg cm^2/s^2). */
+/* The sheet and its load rotated; and in centimetres: lengths and gravity x 100, E / 100, B x 1e4 (kg cm^2/s^2). */
 static void test_frame_and_units(void **unused) {
     (void)unused;
     double *x[3];
@@ -484,7 +486,7 @@ static void test_frame_and_units(void **unused) {
     for (int k = 0; k < 3; k++) free(x[k]);
 }
 
-/* Halving the step halves what is left; a stiffness is the same for any number of iterations once they converge. */
+/* Halving the step halves the error; once converged, the stiffness does not depend on the number of iterations. */
 static void test_order_and_iterations(void **unused) {
     (void)unused;
     double *x[4];
@@ -506,7 +508,7 @@ static void test_order_and_iterations(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* A step from a saved state is the same step to the bit. */
+/* A step from a saved state is bitwise the same step. */
 static void test_save(void **unused) {
     (void)unused;
     pbd_scene scene;

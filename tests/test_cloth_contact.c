@@ -1,5 +1,5 @@
-/* Cloth in the solve of xpbi: contact of particles with triangles against answers by hand, momentum, threads, backends,
- * saved states; and the case paint_on_cloth's own measures. */
+/* Cloth within xpbi: contact of particles with triangles against results by hand, momentum, threads, backends, saved
+ * states; and the metrics of the case paint_on_cloth. */
 #include "tests/trial.h"
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */
@@ -48,7 +48,7 @@ static void add_triangle(scene_rows *s, size_t a, size_t b, size_t c) {
     t[0] = (uint32_t)a, t[1] = (uint32_t)b, t[2] = (uint32_t)c;
 }
 
-/* Squares of edge h in z = 0, n by n, their middle at the origin; numbers from the scene's next on. */
+/* Adds n x n squares of edge h in the plane z = 0, centred at the origin. */
 static void add_sheet(scene_rows *s, int n, double h, double mass, bool held) {
     const size_t first = s->scene.particles.count, side = (size_t)n + 1;
     for (int i = 0; i <= n; i++)
@@ -64,7 +64,7 @@ static void add_sheet(scene_rows *s, int n, double h, double mass, bool held) {
         }
 }
 
-/* A cube of m^3 particles over a free sheet, which it hits; both are one matter each. */
+/* A cube of particles that hits a free sheet below it. */
 static scene_rows *new_collision(void) {
     scene_rows *s = new_scene();
     uint64_t seed = 3;
@@ -90,8 +90,8 @@ static const char *const plain = "kernel=current hourglass_control=0 iterations=
 
 /* ---- By hand ----------------------------------------------------------------------------------------------------- */
 
-/* A particle falls on the middle of a free triangle: there the triangle is as heavy as 1/sum(b^2/m) = 3 m, and the two
- * go on at one velocity. */
+/* A particle falls on the centre of a free triangle, whose effective mass there is 1/sum(b^2/m) = 3 m; both continue at
+ * a common velocity. */
 static void test_hits_a_triangle(void **unused) {
     (void)unused;
     for (int precision = 0; precision < 2; precision++) {
@@ -117,7 +117,8 @@ static void test_hits_a_triangle(void **unused) {
     }
 }
 
-/* On a held sheet under a slanting gravity: at rest below the coefficient of friction, above it with what is left. */
+/* A particle on a held sheet under inclined gravity: at rest if the slope is below the coefficient of friction; above,
+ * it accelerates by the difference. */
 static void test_friction(void **unused) {
     (void)unused;
     static const double slope[] = {0.3, 0.8};
@@ -201,7 +202,7 @@ static void test_machine(void **unused) {
     }
 }
 
-/* Opens a solver on a backend with a state in the midst of contact; blob NULL: steps there. */
+/* Opens a solver on a backend in a state with active contact: loads the blob or, if NULL, steps to it. */
 static void open_in_contact(int backend, solver *m, const pbd_scene *scene, const char *blob, size_t bytes) {
     check_ok(try_open_on(backend, m, "xpbi", PBD_PRECISION_F64, 1, scene,
                          "kernel=current hourglass_control=0 iterations=5 dt=1e-3"));
@@ -214,7 +215,7 @@ static double *step_on(solver *m, size_t particles, int steps) {
     return positions_of(m, particles);
 }
 
-/* Steps from a saved state are the same steps to the bit. Those of the emulation are so to rounding, and are few: one
+/* Steps from a saved state are bitwise the same. Those of the emulation agree up to rounding; they are few, since one
  * takes seconds. */
 static void test_save_and_emulation(void **unused) {
     (void)unused;
@@ -229,7 +230,7 @@ static void test_save_and_emulation(void **unused) {
     open_in_contact(PBD_CPU, &again, &s->scene, blob, bytes);
     double *two = step_on(&again, n, 2), *twenty = step_on(&again, n, 18), *same = step_on(&first, n, 20);
     expect_near_rows("from a saved state, m", same, twenty, 0);
-#if !defined(__SANITIZE_THREAD__) /* a pthread for each thread of the emulation takes its time */
+#if !defined(__SANITIZE_THREAD__) /* a pthread per emulated thread is slow */
     open_in_contact(PBD_EMU, &emulated, &s->scene, blob, bytes);
     double *emu = step_on(&emulated, n, 2);
     expect_near_rows("emu against cpu, m", two, emu, 1e-9);
@@ -260,7 +261,7 @@ static void test_case(void **unused) {
     double mass = 0;
     for (size_t i = paint; i < t.scene.particles.count; i++) mass += t.scene.particles.masses[i];
     check_near("mass of the cloth, kg", mass, 0.64 * 1e-3 * 300, 1e-12);
-    /* Everything falls freely for 0.1 s, but a tenth of the paint gets another velocity: that momentum is made. */
+    /* All particles fall freely for 0.1 s, but a tenth of the paint gets another velocity: unphysical momentum. */
     for (size_t i = 0; i < paint; i++) t.v[3 * i + 2] = -3;
     observe(&t, 0);
     for (size_t i = 0; i < t.scene.particles.count; i++) t.v[3 * i + 2] -= 0.2;
@@ -270,7 +271,7 @@ static void test_case(void **unused) {
     check_metric(&t, "momentum_error", 0.1 * 0.5, 1e-12);
     check_metric(&t, "penetration_max", 0, 1e-12);
     check_metric(&t, "particles_lost", 0, 0);
-    /* One comes half its distance into the cloth, one goes through, one is nowhere. */
+    /* One particle is at half the contact distance from the cloth, one has passed through, one is not finite. */
     const double distance = t.scene.contact.radius[0] + t.scene.contact.radius[paint];
     const double in[3] = {0.11, 0.02, 0.5 * distance}, through[3] = {0.1, 0.1, -0.2};
     memcpy(t.x, in, sizeof in);

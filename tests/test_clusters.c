@@ -1,5 +1,5 @@
-/* Clusters of tetrahedra: the plan, held against its definition by brute force, and sweeps by it against those by plain
- * colours, which are the oracle, and against a second backend. */
+/* Clusters of tetrahedra: the plan against its definition by brute force; sweeps by clusters against sweeps by plain
+ * colours, the oracle, and against a second backend. */
 #define REAL double
 #include "methods/physics/space/clusters.h"
 #include "tests/element_ladder.h"
@@ -7,7 +7,7 @@
 
 /* ---- The plan ---------------------------------------------------------------------------------------------------- */
 
-/* No two of `count` sets of particles have one in common. `mark` has room for all particles, and is all 0. */
+/* Marks the particles of `set`; fails if another set has marked one. `mark` has an entry per particle, initially 0. */
 static void mark_apart(uint32_t *mark, const uint32_t *particle, size_t count, uint32_t set, const char *what) {
     for (size_t k = 0; k < count; k++) {
         if (mark[particle[k]] != 0 && mark[particle[k]] != set) fail_msg("%s share particle %u", what, particle[k]);
@@ -69,7 +69,7 @@ static void check_plan(const pbd_scene *scene, const char *what) {
     free(seen);
 }
 
-/* Bars, a cow, a bar on its corner: at most ten colours, as the plain ones of the same meshes are 30 to 40. */
+/* Bars, a cow and a bar on its corner: at most ten colours. Plain colouring of the same meshes takes 30 to 40. */
 static void test_plans(void **unused) {
     (void)unused;
     static const char *const cases[][2] = {{"cantilever", "cells=8"},      {"cantilever", "cells=5"},
@@ -94,7 +94,7 @@ static void give_materials(pbd_scene *scene) {
     for (size_t e = 0; e < scene->tets.count; e++) scene->tets.material[e] = e % 5 == 0;
 }
 
-/* Uneven nodes, two materials mixed; a bar of one cluster; a mesh in which one box has all the particles but a few. */
+/* A perturbed mesh of two mixed materials; a bar of one cluster; a mesh with nearly all particles in one box. */
 static void test_odd_plans(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -125,7 +125,7 @@ static void test_odd_plans(void **unused) {
 
 static const struct {
     const char *method, *form, *law;
-    double share; /* of the displacement, by which two orders of a converged sweep differ: test_strain_energy_forms */
+    double share; /* limit of the difference between two orders, over the displacement: test_strain_energy_forms */
 } sweeps[] = {{"strain_energy", "form=xpbd_root", "neo_hookean", 0.02},
               {"strain_energy", "form=six_strains", "stvk", 2e-4},
               {"strain_energy", "form=two_constraints", "macklin_neo_hookean", 0.02},
@@ -148,14 +148,14 @@ static void test_the_answer_of_colours(void **unused) {
         const double off = largest_difference(x[0], x[1], scene.particles.count);
         snprintf(words, sizeof words, "%s %s: by clusters, of the displacement", sweeps[k].method, sweeps[k].form);
         check_near(words, off / size, 0, sweeps[k].share);
-        assert_true(off > 0); /* another order */
+        assert_true(off > 0); /* the order does differ */
         free(x[0]);
         free(x[1]);
         pbd_scene_free(&scene);
     }
 }
 
-/* Clusters of which several have a colour. Under ThreadSanitizer one step, where each lane is a pthread. */
+/* Several clusters per colour. Under ThreadSanitizer, where each lane is a pthread, one step. */
 static void test_emu(void **unused) {
     (void)unused;
     static const double limit[] = {1e-5, 1e-13};
@@ -188,7 +188,7 @@ static void test_threads(void **unused) {
     }
 }
 
-/* Of a free body that moves and is strained, on both backends. */
+/* Linear momentum of a free, moving, strained body, on both backends. */
 static void test_linear_momentum(void **unused) {
     (void)unused;
     for (int k = 0; k < SWEEPS; k++)
@@ -229,7 +229,7 @@ static bool has_clusters(int backend, const pbd_scene *scene, const char *words)
     return has;
 }
 
-/* Where they are asked for; by auto on a GPU, where the mesh is large. */
+/* Clusters are used where they are requested; with auto on a GPU if the mesh is large. */
 static void test_where(void **unused) {
     (void)unused;
     pbd_scene scene;

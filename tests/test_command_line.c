@@ -1,5 +1,4 @@
-/* What the program promises on its command line: names, ranges, exit codes, JSON, and a sentence for whatever is wrong.
- */
+/* The contract of the command line: names, ranges, exit codes, JSON, and a message for every error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +14,7 @@ enum { VERBS = sizeof verbs / sizeof *verbs, MOST_WORDS = 12 };
 
 /* ---- Bad input: a sentence with what it must name, exit 2, nothing stored -------------------------------------- */
 
-/* "no.db" is what every bad command is offered as its store. */
+/* Every bad command is given the store "no.db". */
 static void assert_nothing_stored(void) {
     struct stat found;
     assert_int_equal(stat(in_workplace("no.db"), &found), -1);
@@ -24,7 +23,7 @@ static void assert_nothing_stored(void) {
 
 typedef struct bad_command {
     const char *words[MOST_WORDS];
-    const char *says[4]; /* all of them, on standard error */
+    const char *says[4]; /* all must occur on standard error */
 } bad_command;
 
 static void check_bad(const bad_command *commands, size_t count) {
@@ -65,14 +64,15 @@ static void test_unknown_names_get_the_nearest(void **state) {
         {{"plot", "rodero2016-fgi3"}, {"rodero2016-fgi3", "'rodero2016-fig3'"}},
         {{"cite", "rodero2016-fig33"}, {"rodero2016-fig33", "'rodero2016-fig3'"}},
         {{"db", "chek"}, {"chek", "'check'"}},
-        {{"run", "nope", "-m", "xpbi"}, {"'nope'; `pbdbench list cases` lists them"}}, /* near to nothing */
+        {{"run", "nope", "-m", "xpbi"}, {"'nope'; `pbdbench list cases` lists them"}}, /* similar to no name */
         {{"run", "hex_fit", "-m", "pbd_distance", "-b", "gpu"}, {"'gpu'", "'cuda'"}},
         {{"run", "tori", "-m", "xpbi", "-s", "poisson=0.3"}, {"is 'nu' meant: Poisson's ratio"}},
     };
     CHECK_BAD(commands);
 }
 
-/* One value of one parameter of `hex_fit -m pbd_distance` (or of the case named), and the range it must be told. */
+/* A value of a parameter of `hex_fit -m pbd_distance` (or of the named case), and the range that the error must state.
+ */
 static void test_values_out_of_range(void **state) {
     (void)state;
     static const struct {
@@ -257,7 +257,7 @@ static void test_list_json(void **state) {
             string_of(one, "summary");
             string_of(one, "source");
             assert_true(json_is_boolean(json_object_get(one, "available")));
-            /* what is not available says why, what is says nothing */
+            /* an entry has a reason if and only if it is not available */
             assert_int_equal(json_is_true(json_object_get(one, "available")), strlen(string_of(one, "reason")) == 0);
             if (i == 0) assert_true(json_array_size(json_object_get(one, "backends")) > 0);
             if (i == 0) assert_true(json_array_size(json_object_get(one, "precisions")) > 0);
@@ -267,7 +267,7 @@ static void test_list_json(void **state) {
     }
 }
 
-/* What a backend's entry in the list says is what asking for it gives: a run, or exit 2 with that reason. */
+/* Requesting a backend does what its entry in the list says: a run, or exit 2 with the listed reason. */
 static void test_backends_keep_their_word(void **state) {
     (void)state;
     told list = tell("list", "backends", "--json");
@@ -308,7 +308,7 @@ static void assert_is_run(const json_t *run, const char *precision) {
     }
 }
 
-/* One object a line and run, in the order of the axis; asked again, the same runs come from the store. */
+/* One object per run and line, in the order of the axis. The second time the same runs come from the store. */
 static void test_run_json(void **state) {
     (void)state;
     char first_ids[3][40];
@@ -331,7 +331,7 @@ static void test_run_json(void **state) {
     }
 }
 
-/* Every claim with its number, one of the four verdicts and the runs it rests on; every picture named is there. */
+/* Every claim has a number, one of the four verdicts and the runs it is based on; every named picture exists. */
 static void test_reproduce_json(void **state) {
     (void)state;
     static const char *const verdicts[] = {"reproduced", "partly", "not_reproduced", "not_run"};
@@ -359,7 +359,7 @@ static void test_reproduce_json(void **state) {
     forget(&answer);
 }
 
-/* A stored run is shown with the command that makes it again, and that command finds the same run. */
+/* `show` prints the command that repeats a stored run, and that command finds the same run. */
 static void test_show_gives_the_command(void **state) {
     (void)state;
     const char *db = in_workplace("show.db");
@@ -416,7 +416,7 @@ static void test_lost_output_is_an_error(void **state) {
     }
 }
 
-/* Google Benchmark reads V before main; its flag of that name is not meant by who builds with `V=1 make`. */
+/* Google Benchmark reads the variable V before main; a user who builds with `V=1 make` does not mean its flag. */
 static void test_environment_of_others(void **state) {
     (void)state;
     static const char *const values[] = {"a", "3", ""};
@@ -441,7 +441,7 @@ static uint64_t roll(uint64_t sides) {
     return (dice * 2685821657736338717u >> 33) % sides;
 }
 
-/* Words that mean something somewhere, and numbers off every range or cheap to run. */
+/* Words that are valid somewhere, and numbers that are out of every range or cheap to run. */
 static const char *const known_words[] = {"list",
                                           "run",
                                           "sweep",
@@ -511,7 +511,7 @@ static const char *const known_values[] = {
     "1e308",      "-inf",  "nan",  "1e-308",    "0x1p-3", "1e400", "99999999999999999999",
     "jacobi",     "fixed", "0:1:", "0:0.4:0.2", "1,2",    ",",     "a:b:c",
     "0:1:1e-300", " 1",    "1 ",   "½",         "%s%n",   "small", "printed"};
-/* In range, the ends of the ranges among them. */
+/* Settings within their ranges, including the ends. */
 /* clang-format off */
 static const char *const known_settings[] = {
     "nu=0.25", "nu=0.4999999", "nu=-0.9999999", "E=1e308", "E=1e-308", "edge=1e-300", "edge=1e6", "dt=1", "dt=1e-308",
@@ -527,7 +527,7 @@ enum { LONGEST = 20000 };
 static void random_word(char *word) {
     size_t length = 0;
     switch (roll(8)) {
-        case 0: /* bytes, control characters among them, never '/': nothing is created outside the workplace */
+        case 0: /* any bytes but '/', so that nothing is created outside the workplace */
             length = roll(12);
             for (size_t i = 0; i < length; i++) do
                     word[i] = (char)(1 + roll(255));
@@ -559,8 +559,9 @@ static void print_command(const char *const *words) {
     printf("\n");
 }
 
-/* A command line in `words`; random words live in `room`. Half of them begin as a sound run and are mostly followed by
- * settings, so that they reach the deeper checks. A run that may be sound is kept short by what comes last. */
+/* Makes a command line in `words`, with storage for random words in `room`. Half of them begin as a valid run and
+ * continue mostly with settings, so that they reach the deeper checks. The last words keep a run short if it is valid.
+ */
 enum { RANDOM_WORDS = 7, COMMAND_WORDS = 40 };
 static void random_command(const char *words[COMMAND_WORDS], char room[RANDOM_WORDS][LONGEST]) {
     static const char *const sound[] = {"run", "cube_shear", "-m", "pbd_distance"};
@@ -585,7 +586,7 @@ static void random_command(const char *words[COMMAND_WORDS], char room[RANDOM_WO
     words[n] = NULL;
 }
 
-/* Whatever is typed: exit 0, 2 or 5, never a signal or a hang, and 2 and 5 never without a sentence. */
+/* Any command line exits with 0, 2 or 5, never by a signal or a hang, and 2 and 5 come with a message. */
 static void test_anything_typed(void **state) {
     (void)state;
     enum { COMMANDS = 400 };
@@ -608,7 +609,7 @@ static void test_anything_typed(void **state) {
     }
     printf("[          ] %d commands: %d fine, %d bad input, %d failed runs\n", COMMANDS, seen[0], seen[2], seen[5]);
     assert_int_equal(trouble, 0);
-    assert_true(seen[0] > 10 && seen[2] > 100); /* both kinds were really tried */
+    assert_true(seen[0] > 10 && seen[2] > 100); /* both kinds occurred */
 }
 
 int main(void) {

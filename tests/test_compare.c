@@ -1,5 +1,5 @@
-/* `compare`: what it prints and how it exits, with scripts in place of programs, and two real comparisons at the end.
- * Nothing here judges a time. */
+/* `compare`: its output and exit codes, with scripts in place of programs, and two real comparisons at the end. No test
+ * judges a time. */
 #include "comparison_scripts.h"
 /* after program.h */
 #include "store_sample.h"
@@ -68,7 +68,7 @@ static void the_verb_exits_by_what_was_found(void **state) {
         assert_int_equal(json_is_object(json_object_get(object, "times")), claimed);
         assert_int_equal(json_integer_value(json_object_get(object, "seed")), 7);
         const json_t *pair = json_array_get(json_object_get(object, "pairs"), 0);
-        assert_int_equal(json_is_number(json_object_get(pair, "b_s")), claimed); /* no word about speed */
+        assert_int_equal(json_is_number(json_object_get(pair, "b_s")), claimed); /* times only with a claim */
         json_decref(object);
         forget(&answer);
     }
@@ -141,7 +141,7 @@ static void a_real_comparison_is_stored_with_its_runs(void **state) {
                "SELECT count(*) FROM comparison_pair JOIN run AS a ON a.run_id = run_a JOIN run AS b ON b.run_id = "
                "run_b WHERE a.state = 'ok' AND b.state = 'ok' AND a.cell_id <> b.cell_id",
                "8");
-    /* The control: two runs of A's cell. */
+    /* The control is two runs of A's cell. */
     assert_sql(
         db,
         "SELECT count(*) FROM comparison AS c JOIN comparison_pair USING (comparison_id) JOIN run AS b ON b.run_id"
@@ -153,7 +153,7 @@ static void a_real_comparison_is_stored_with_its_runs(void **state) {
                "run_b AND name = 'solve_cpu' AND value = "
                "b_s WHERE purpose = 'compare'",
                "8");
-    /* The two took turns, and the pair's ratio is of those: the median of what both runs kept, round by round. */
+    /* The two alternated. The pair's log-ratio is the median over the rounds of the log-ratios of their samples. */
     assert_sql(
         db,
         "WITH round AS (SELECT p.comparison_id, p.position, ln(b.value / a.value) AS ratio FROM comparison_pair AS p"
@@ -164,7 +164,7 @@ static void a_real_comparison_is_stored_with_its_runs(void **state) {
         " FROM round)"
         " SELECT count(*) FROM ranked JOIN comparison_pair USING (comparison_id, position)"
         " WHERE rank = 3 AND abs(ratio - log_ratio) < 1e-6",
-        "16"); /* of B and of the control */
+        "16"); /* for B and for the control */
     assert_sql(db,
                "SELECT count(*) FROM comparison JOIN invocation USING (invocation_id), json_each(argv) WHERE value IN"
                " ('compare', 'pbd_distance', 'pbd_distance:solver=coloured_gs')",
@@ -180,7 +180,7 @@ static void a_reference_in_the_store_is_a_limit(void **state) {
     told run = tell("run", "cube_shear", "-m", "pbd_distance", "-s", "cells=3", "-p", "f32", "-t", "1", "--db", db);
     expect_code(run, 0);
     forget(&run);
-    /* The method's edges are fitted to 0.0667; for other cases, or other nu, a reference says nothing. */
+    /* The method's k_edge is fitted to 0.0667. A reference does not apply to other cases or another nu. */
     assert_int_equal(plain_sql(db,
                                "INSERT INTO reference VALUES"
                                " ('cube_shear', '{\"cells\":3}', 'k_edge', 'analytic', NULL, '1', 0.5, 0.1),"
@@ -194,7 +194,7 @@ static void a_reference_in_the_store_is_a_limit(void **state) {
                "SELECT verdict || ' ' || pairs || ' ' || (log_ratio IS NULL) FROM comparison WHERE purpose = 'compare'",
                "errors_differ 1 1");
     assert_sql(db, "SELECT count(*) FROM comparison_pair WHERE a_s IS NULL AND b_s IS NULL", "2");
-    /* A tolerance that is asked for takes its place. */
+    /* An explicit tolerance overrides it. */
     const char *const words[] = {"cube_shear", "-m", "pbd_distance", "-s", "cells=3", "-p", "f32", "-t", "1", NULL};
     const pbd_arm arm = {.name = "real", .program = getenv("PBDBENCH_PROGRAM"), .word = words};
     pbd_tolerance wide = {"k_edge", 0.45};

@@ -1,4 +1,4 @@
-/* Comparisons in the store: kept as they were given, never changed, checked, exported and merged with their runs. */
+/* Comparisons in the store: stored unchanged, immutable, checked, exported and merged with their runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,7 +124,7 @@ static void it_travels_with_its_runs(void **state) {
         assert_fine(pbd_store_open(way ? by_store : by_file, PBD_STORE_WRITE, &into));
         assert_fine(pbd_store_merge(into, way ? from : lines, &added, &known));
         assert_int_equal(added, 2);
-        assert_fine(pbd_store_merge(into, way ? from : lines, &added, &known)); /* once more changes nothing */
+        assert_fine(pbd_store_merge(into, way ? from : lines, &added, &known)); /* a second merge changes nothing */
         assert_int_equal(known, 2);
         pbd_store_close(into);
         assert_clean(way ? by_store : by_file);

@@ -8,7 +8,8 @@
 
 #include "program.h"
 
-/* What bash offers at the end of the line «pbdbench WORDS»; the caller frees. Words are split as bash does, at '='. */
+/* Returns what bash offers at the end of the line «pbdbench WORDS»; the caller frees it. Words are split at '=' too,
+ * as in bash. */
 static char *offers(const char *words) {
     static const char script[] =
         "source <(\"$PBDBENCH_PROGRAM\" completion bash); COMP_WORDS=(\"$PBDBENCH_PROGRAM\" %s); "
@@ -20,7 +21,7 @@ static char *offers(const char *words) {
     FILE *pipe = popen("bash -c \"$PBDBENCH_COMMAND\"", "r");
     if (!pipe || !text) fail_msg("no bash");
     const size_t got = fread(text + 1, 1, 19990, pipe);
-    text[0] = '\n'; /* so that a whole line can be looked for */
+    text[0] = '\n'; /* so that whole lines can be searched */
     text[got + 1] = '\0';
     pclose(pipe);
     return text;
@@ -59,7 +60,7 @@ static void every_verb_and_option_is_offered(void **state) {
             char option[60];
             const char *begin = row;
             while (begin > about.out && begin[-1] != '\n') begin--;
-            if (row - begin > 5 || sscanf(row, " %59[-a-z]", option) != 1) continue; /* only the column of options */
+            if (row - begin > 5 || sscanf(row, " %59[-a-z]", option) != 1) continue; /* only in the column of options */
             snprintf(line, sizeof line, "\n%s\n", option);
             if (!strstr(options, line)) fail_msg("%s: '%s' is not offered:%s", verb, option, options);
         }
@@ -86,7 +87,7 @@ static void values_are_of_their_kind(void **state) {
     expect_offer("reproduce ''", "rodero2016-fig3");
     expect_offer("reproduce ''", "rodero2016");
     expect_offer("reproduce ''", "all");
-    expect_none("reproduce ''", "chen2024-fig1"); /* not there */
+    expect_none("reproduce ''", "chen2024-fig1"); /* no such figure */
     expect_offer("db ''", "import");
     expect_offer("db export --format ''", "latex");
     expect_offer("completion ''", "zsh");
@@ -95,7 +96,7 @@ static void values_are_of_their_kind(void **state) {
     expect_offer("no_such_verb ''", ""); /* nothing, and no error */
 }
 
-/* Nothing is offered, so that bash goes on with names of files, as it knows them best. */
+/* Fails unless exactly this text is offered. If no words are, bash itself completes file names, which it does best. */
 static void expect_only(const char *words, const char *text) {
     char *got = offers(words);
     if (strcmp(got, text) != 0) fail_msg("at «%s» wanted:%sgot:%s", words, text, got);
@@ -136,7 +137,7 @@ static void lists_go_on_behind_a_comma(void **state) {
     expect_only("bench -m pbd_distance,fem_l", "\npbd_distance,fem_linear\n");
     expect_offer("bench -p f32,", "f32,f64");
     expect_only("bench --methods = pbd_distance,fem_l", "\npbd_distance,fem_linear\n");
-    expect_only("run cube_shear -m pbd_distance,fem_l", "\n\n"); /* takes one */
+    expect_only("run cube_shear -m pbd_distance,fem_l", "\n\n"); /* run takes one method */
 }
 
 static void scripts_are_sound(void **state) {
@@ -157,7 +158,7 @@ static void scripts_are_sound(void **state) {
     forget(&answer);
     if (system("command -v fish >/dev/null") != 0)
         print_message("skipped: fish is not installed, so it was not asked for completions\n");
-    else /* fish itself, at the end of a command line, by the file name of the program */
+    else /* completion by fish, for the program's file name */
         assert_int_equal(
             system("PATH=\"$(dirname \"$PBDBENCH_PROGRAM\"):$PATH\" fish -c '"
                    "pbdbench completion fish | source; "

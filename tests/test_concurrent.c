@@ -1,6 +1,5 @@
-/* Several processes and one database: nothing that was told of is lost, nothing is there twice, whatever is killed
- * when.
- */
+/* Several processes with one database: no reported run is lost and none is stored twice, whichever process is killed at
+ * whatever time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +16,7 @@ static void sleep_us(long us) {
     nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000}, NULL);
 }
 
-/* xorshift64*: the same moments, as far as a clock goes. */
+/* xorshift64*: the same times in each run of the test, as far as clocks allow. */
 static uint64_t dice = 20240131;
 static long roll(long sides) {
     dice ^= dice >> 12;
@@ -30,10 +29,10 @@ static long roll(long sides) {
 
 typedef struct writer {
     pid_t pid;
-    char out[PATH_MAX + 320], err[PATH_MAX + 320]; /* files */
+    char out[PATH_MAX + 320], err[PATH_MAX + 320]; /* file names */
 } writer;
 
-/* Starts a sweep of RUNS runs of a few ms; another seed makes other runs. */
+/* Starts a sweep of RUNS runs of a few ms each; another seed gives other runs. */
 static void start(writer *w, int number, const char *db, const char *seed) {
     const char *const argv[] = {getenv("PBDBENCH_PROGRAM"),
                                 "run",
@@ -74,14 +73,14 @@ static long lines_of(const writer *w) {
     return lines;
 }
 
-/* Kills it after some of its runs, and a little later. */
+/* Kills the writer a random time after a random number of its runs. */
 static void kill_at_random(const writer *w) {
     const long runs = roll(RUNS), later = roll(8000);
     for (int ms = 0; ms < 1000 * TOLD_SECONDS && lines_of(w) < runs; ms++) sleep_us(1000);
     sleep_us(later);
     kill(w->pid, SIGKILL);
     const int code = wait_for(w->pid);
-    assert_true(code == -SIGKILL || code == 0); /* it may have been done */
+    assert_true(code == -SIGKILL || code == 0); /* 0: it had finished */
 }
 
 static void expect_end(const writer *w, int wanted) {
@@ -91,7 +90,7 @@ static void expect_end(const writer *w, int wanted) {
     fail_msg("exit code %d, wanted %d:\n%s", code, wanted, said.byte ? (const char *)said.byte : "");
 }
 
-/* Every run that the program told of, by a whole line, is in the store. Returns how many. */
+/* Checks that every run that the program reported by a whole line is in the store. Returns how many there are. */
 static long expect_kept(const writer *w, const char *db) {
     file_bytes said = read_bytes(w->out);
     long lines = 0;
@@ -122,7 +121,7 @@ static void expect_once(const char *db, long runs) {
 
 /* ---- The tests --------------------------------------------------------------------------------------------------- */
 
-/* Two processes write all they have while a third is killed; started again, it does the rest and nothing else. */
+/* Two processes complete all their runs while a third is killed. Restarted, it makes only the missing runs. */
 static void test_one_of_three_is_killed(void **state) {
     (void)state;
     static const char *const seeds[WRITERS] = {"1", "2", "3"};
@@ -148,7 +147,7 @@ static void test_one_of_three_is_killed(void **state) {
     }
 }
 
-/* All three have the same runs to make: each is there once, whoever made it. */
+/* Three processes make the same runs: each is stored once. */
 static void test_three_with_the_same_runs(void **state) {
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
@@ -165,7 +164,7 @@ static void test_three_with_the_same_runs(void **state) {
     }
 }
 
-/* Processes that find no database make it at the same moment: one does, the others wait and find it made. */
+/* Processes that find no database create it at the same moment: one does, and the others wait and use it. */
 static void test_creation_at_once(void **state) {
     (void)state;
     for (int round = 0; round < CREATIONS; round++) {
@@ -181,12 +180,12 @@ static void test_creation_at_once(void **state) {
             if (child[i] > 0) continue;
             char byte, run_id[33];
             close(gate[1]);
-            const bool open = read(gate[0], &byte, 1) == 0; /* all go when the last writing end closes */
+            const bool open = read(gate[0], &byte, 1) == 0; /* all start when the last writing end closes */
             pbd_store *store;
             pbd_status status = pbd_store_open(db, PBD_STORE_WRITE, &store);
             if (status.code == PBD_OK) status = put_sample(store, i, run_id);
             if (status.code != PBD_OK) fprintf(stderr, "%s\n", status.text);
-            _exit(open && status.code == PBD_OK ? 0 : 1); /* not closed: as if killed */
+            _exit(open && status.code == PBD_OK ? 0 : 1); /* without closing the store, as if killed */
         }
         close(gate[0]);
         close(gate[1]);

@@ -1,4 +1,4 @@
-/* When a parameter is read: the conditions at the head of descriptions, held against the scenes that cases build, and
+/* When a parameter is read: the conditions at the beginning of descriptions against the scenes that cases build, and
  * what `run` and `compare` do with settings that are not read. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,8 @@ static void test_text(void **unused) {
             fail_msg("'%s': %zu", docs[i].doc, pbd_condition_length(docs[i].doc));
 }
 
-/* Every condition names parameters and choices that are there. A method's may name those of a case: then of one. */
+/* Every condition names existing parameters and choices. A method's condition may name those of a case, but all of the
+ * same case. */
 static void test_tables(void **unused) {
     (void)unused;
     for (size_t i = 0; i < pbd_case_count(); i++)
@@ -79,8 +80,8 @@ static void test_wrong_tables(void **unused) {
     }
 }
 
-/* The rules of flow.def, not a list by hand, say which of them read a parameter: here counted from the rules' tables.
- */
+/* Whether a parameter is read with a flow rule follows from the tables of the rules in flow.def, not from a separate
+ * list. */
 static void test_flow_rules(void **unused) {
     (void)unused;
     for (const pbd_param *p = flow_params(); p->name; p++) {
@@ -146,7 +147,7 @@ static void add_colliders(XXH3_state_t *hash, const pbd_colliders *all) {
     }
 }
 
-/* Of all that a method may see of a scene, and of how it is driven. */
+/* Hash of everything that a method can see of a scene, and of how it is driven. */
 static XXH128_hash_t print_of(const pbd_setup *setup) {
     const pbd_scene *s = &setup->scene;
     const pbd_particles *p = &s->particles;
@@ -192,7 +193,7 @@ static XXH128_hash_t print_of(const pbd_setup *setup) {
 enum { MOST_SETTINGS = 12 };
 typedef struct trial {
     pbd_setting setting[MOST_SETTINGS];
-    char word[MOST_SETTINGS][60]; /* their values */
+    char word[MOST_SETTINGS][60]; /* values of the settings */
     size_t count;
 } trial;
 
@@ -209,7 +210,7 @@ static const pbd_param *param_named(const pbd_case *c, const char *name) {
     return NULL;
 }
 
-/* Small bodies, of the parameters that the case has. */
+/* Settings for small bodies, as far as the case has these parameters. */
 static trial small(const pbd_case *c) {
     static const char *const words[][2] = {
         {"particles", "60"}, {"cells", "2"}, {"reference", "none"}, {"across", "3"}, {"particles_each", "60"}};
@@ -221,7 +222,7 @@ static trial small(const pbd_case *c) {
     return t;
 }
 
-/* Builds; false when the case refuses these settings, which is no matter here. */
+/* Builds the case, and hashes it to *print. Returns false if it refuses these settings, which is not an error here. */
 static bool build(const pbd_case *c, const trial *t, const char *looked, XXH128_hash_t *print, bool *read) {
     static const pbd_param none[] = {{0}};
     const pbd_method nobody = {.name = "nobody", .params = none};
@@ -239,7 +240,7 @@ static bool build(const pbd_case *c, const trial *t, const char *looked, XXH128_
     return built;
 }
 
-/* Another value of a parameter than the one it has; false where there is none to try. */
+/* Writes another value of a parameter than `has`; returns false if there is none to try. */
 static bool other_value(const pbd_param *p, const char *has, int which, char out[60]) {
     if (p->kind == PBD_CHOICE) {
         int choices = 0, at = 0;
@@ -262,8 +263,8 @@ static const char *value_in(const trial *t, const pbd_param *p) {
     return value;
 }
 
-/* In this variant of a case: what is said not to be read does not change the scene, and the other way round, but for
- * what only the case's own measuring reads. */
+/* In this variant of a case, fails if a parameter that is declared as not read changes the scene. Appends to `mute`
+ * those that are read but do not change it. */
 static void check_variant(const pbd_case *c, const trial *variant, size_t *unread, char *mute, size_t bytes) {
     XXH128_hash_t before, after;
     if (!build(c, variant, NULL, &before, NULL)) return;
@@ -285,8 +286,8 @@ static void check_variant(const pbd_case *c, const trial *variant, size_t *unrea
     }
 }
 
-/* Read in some variant without a change of the scene: by what the case measures, by methods that take it from the
- * case's values, by contact within methods, or too little changed for so few particles. */
+/* Parameters that are read in some variant without changing the scene: by the case's metrics, by methods that take them
+ * from the case's values, by contact within methods; or whose change is too small for so few particles. */
 static const char *const mute_rows[][2] = {
     {"blocks_collide", " floor_friction contact_radius "},
     {"cantilever", " same_mesh "},
@@ -330,7 +331,7 @@ static void check_case(const pbd_case *c, size_t *unread) {
     }
 }
 
-/* Sanitizers take ten times the time: every fifth case. */
+/* Sanitizers take ten times as long: only every fifth case. */
 enum { CASE_STEP = SANITIZED ? 5 : 1 };
 
 static void test_scenes(void **unused) {
@@ -351,7 +352,7 @@ static size_t stored_runs(const char *db) {
     return runs;
 }
 
-/* The two of issue 22, N9: both were taken without a word. */
+/* The two commands of issue 22, N9, which used to be accepted silently. */
 static void test_refused(void **unused) {
     (void)unused;
     char db[PATH_MAX + 320];
@@ -373,7 +374,7 @@ static void test_refused(void **unused) {
     assert_int_equal(access(db, F_OK), -1);
 }
 
-/* polynomial with both values of k_edge is one run; fixed are two. */
+/* stiffness=polynomial does not read k_edge: its two values give one run; with fixed they give two. */
 static void test_folded(void **unused) {
     (void)unused;
     char db[PATH_MAX + 320];
@@ -384,7 +385,7 @@ static void test_folded(void **unused) {
     expect_says(t.err, "1 point of the axes left out");
     forget(&t);
     assert_int_equal(stored_runs(db), 3);
-    /* One setting for several variants, of which one reads it. */
+    /* A setting that only one of several variants reads. */
     t = tell("run", "cube_shear", "-m", "pbd_distance", "-a", "stiffness=polynomial,fixed", "-s", "k_face=0.2", "-q",
              "--db", db);
     expect_code(t, 0);
@@ -392,7 +393,7 @@ static void test_folded(void **unused) {
     assert_int_equal(stored_runs(db), 5);
 }
 
-/* The command of a stored run names all parameters: it is taken, and is the same cell. */
+/* The command of a stored run sets all parameters: it is accepted, and gives the same cell. */
 static void test_stored_command(void **unused) {
     (void)unused;
     char db[PATH_MAX + 320], command[8000];

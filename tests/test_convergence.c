@@ -1,4 +1,4 @@
-/* residual_left (harness/run/convergence.h): residuals of systems that are solved by hand, and what runs say of theirs.
+/* residual_left (harness/run/convergence.h): residuals of systems that are solved by hand, and those that runs report.
  */
 #include "tests/ladder.h"
 
@@ -50,7 +50,7 @@ static void test_samples(void **unused) {
     scripted s = {0};
     pbd_result r = run_scripted(&method, &s, 300, &(pbd_values){0});
     assert_int_equal(s.measured, 7 + 3 + 1); /* 1, 2, ... 64; 128, 192, 256; 300 */
-    assert_null(s.out);                      /* no measurement is left asked for */
+    assert_null(s.out);                      /* no measurement is left pending */
     check_near("last", metric_in(&r, "residual_left")->value, 1.0 / 300, 1e-15);
     check_near("worst", metric_in(&r, "worst_residual_left")->value, 1, 1e-15);
     assert_int_equal(r.warnings, 1);
@@ -84,8 +84,8 @@ static void test_samples(void **unused) {
 
 /* ---- One constraint ---------------------------------------------------------------------------------------------- */
 
-/* A regular tetrahedron of edge 1 m, its base held and its apex moving along the axis: by symmetry the force is along
- * the axis too, and one constraint of one unknown is solved. */
+/* A regular tetrahedron of edge 1 m whose base is held and whose apex moves along the axis. By symmetry the force is
+ * along the axis too: one constraint with one unknown. */
 typedef struct tetrahedron {
     double x[12], v[12], masses[4];
     uint32_t corner[4], held[3];
@@ -113,15 +113,15 @@ static double left_after(const char *method, const pbd_scene *scene, const char 
     solver_open(&s, method, PBD_PRECISION_F64, 1, scene, words);
     s.method->watch(s.state, &found);
     check_ok(s.method->step(s.state, dt));
-    check_ok(s.method->step(s.state, dt)); /* writes to it no more */
+    check_ok(s.method->step(s.state, dt)); /* no longer writes to `found` */
     solver_close(&s);
     if (out) *out = found;
     return pbd_residual_left(&found);
 }
 
-/* C = sqrt(2 psi) is linear in the stretch: one XPBD iteration solves C + alpha~ lambda = 0, which leaves the
- * nonlinearity, some times the strain of 1e-6, whatever the compliance (dt). C = psi is quadratic, and an iteration of
- * PBD halves the stretch: a quarter of psi is left, 1/16 after two. */
+/* C = sqrt(2 psi) is linear in the stretch: one XPBD iteration solves C + alpha~ lambda = 0 up to the nonlinearity, a
+ * few times the strain of 1e-6, for any compliance (dt). C = psi is quadratic, and an iteration of PBD halves the
+ * stretch: a quarter of psi is left, 1/16 after two. */
 static void test_one_constraint(void **unused) {
     (void)unused;
     static const double dts[] = {1e-3, 1e-2, 1e-1};
@@ -147,7 +147,7 @@ static void test_one_constraint(void **unused) {
  *
  *     first pair:   h_2 = d + w d/(2w + a);   second pair:   h_1 = w h_2/(2w + a),  h_2 = 0
  *
- * and each further sweep multiplies h_1 by (w/(2w + a))^2. Before: sqrt(2) d. */
+ * and each further sweep multiplies h_1 by (w/(2w + a))^2. The initial residual is sqrt(2) d. */
 static double grains_left(double compliance, double dt, int iterations, pbd_residual *out) {
     double x[9] = {0, 0, 0, 0.1, 0, 0, 0.2, 0, 0}, v[9] = {1e-6 / dt, 0, 0, 0, 0, 0, -1e-6 / dt, 0, 0};
     double masses[3] = {1, 1, 1};
@@ -178,7 +178,7 @@ static void test_two_constraints(void **unused) {
 
 /* ---- Particles --------------------------------------------------------------------------------------------------- */
 
-/* psi of St. Venant-Kirchhoff, over E. */
+/* psi of St. Venant-Kirchhoff, divided by E. */
 static double psi_of(const double *f, double nu) {
     const double mu = 1 / (2 * (1 + nu)), lambda = nu / ((1 + nu) * (1 - 2 * nu));
     double square = 0, trace = 0;
@@ -194,7 +194,7 @@ static double psi_of(const double *f, double nu) {
 
 enum { SIDE = 4, BLOCK = SIDE * SIDE * SIDE };
 
-/* The norm of psi of the deformation gradients that a state reports. */
+/* The norm of psi over the deformation gradients that a solver reports at positions x. */
 static double norm_of_psi(const pbd_scene *scene, const double *x) {
     pbd_scene at = *scene;
     solver s;
@@ -209,7 +209,7 @@ static double norm_of_psi(const pbd_scene *scene, const double *x) {
     return sqrt(sum);
 }
 
-/* Against psi at the predicted and at the final positions, computed here. */
+/* residual_left against psi at the predicted and at the final positions, computed here. */
 static void test_particles(void **unused) {
     (void)unused;
     static const char *const solvers[] = {"solver=jacobi", "solver=coloured_gs"};
@@ -268,7 +268,7 @@ static const char *warning_of(const json_t *run, const char *name) {
     return json_string_value(json_object_get(json_object_get(json_object_get(run, "warnings"), name), "says"));
 }
 
-/* Findings N4: in 5e3bc93 the first of these ended as ok, with no word of its residual. */
+/* Findings N4: in 5e3bc93 the first of these runs ended as ok, without reporting its residual. */
 static void test_runs(void **unused) {
     (void)unused;
     json_t *few = run_of("iterations=10", "solver=jacobi"), *many = run_of("iterations=60", "solver=coloured_gs");

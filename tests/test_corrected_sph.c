@@ -1,5 +1,5 @@
-/* corrected_sph on the ladder: its deformation gradients, moves, impulses and equilibria against the paper's formulas
- * computed here in the plainest way, and what all methods with a material share. */
+/* corrected_sph: its deformation gradients, displacements, impulses and equilibria against a direct implementation of
+ * the paper's formulas, and the tests shared by all methods with a material. */
 #include "harness/files/paths.h"
 #include "tests/element_ladder.h"
 #include "tests/sanitized.h"
@@ -8,7 +8,7 @@ enum { CLOUD = 60, FREE = 40 };
 
 /* ---- A cloud of particles, and the paper's formulas for it ------------------------------------------------------- */
 
-/* A jittered lattice of 4 x 5 x 3, uneven volumes and masses, stretched, sheared and turned at the start. */
+/* A jittered lattice of 4 x 5 x 3 with uneven volumes and masses; stretched, sheared and rotated at the start. */
 static void make_cloud(pbd_scene *scene, double stretch) {
     static const double turn[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
     uint64_t seed = 11;
@@ -50,7 +50,7 @@ static void solve3(double a[3][3], const double b[3], double out[3]) {
     }
 }
 
-/* claims A3, one sum after the other. */
+/* The sums of claims A3. */
 static void gradients_of(const pbd_scene *s, double h, formulas *f) {
     for (size_t i = 0; i < CLOUD; i++) {
         double S = 0, gamma[3] = {0}, moment[3][3] = {{0}};
@@ -59,7 +59,7 @@ static void gradients_of(const pbd_scene *s, double h, formulas *f) {
             for (size_t k = 0; k < 3; k++)
                 d[k] = s->particles.positions[3 * j + k] - s->particles.positions[3 * i + k], r2 += d[k] * d[k];
             S += s->particles.volumes[j] * poly6(r2, h);
-            for (size_t k = 0; k < 3; k++) { /* the gradient by X_i points to the neighbour (C-5) */
+            for (size_t k = 0; k < 3; k++) { /* the gradient with respect to X_i points to the neighbour (C-5) */
                 f->g[i][j][k] = r2 < h * h ? 945 / (32 * M_PI * pow(h, 9)) * pow(h * h - r2, 2) * d[k] : 0;
                 gamma[k] += s->particles.volumes[j] * f->g[i][j][k];
             }
@@ -158,7 +158,7 @@ static void test_deformation_gradients(void **unused) {
 
 /* ---- Moves and impulses ------------------------------------------------------------------------------------------ */
 
-/* sum_i w dC_i/dx dlambda_i of plain PBD with C_i = psi_i: what one Jacobi iteration adds up, by differences. */
+/* sum_i w dC_i/dx dlambda_i of plain PBD with C_i = psi_i, which one Jacobi iteration applies, by differences. */
 static void moves_of(const pbd_scene *scene, const formulas *f, double *out) {
     double x[3 * CLOUD], F[3][3];
     memcpy(x, scene->particles.start, sizeof x);
@@ -183,7 +183,7 @@ static void moves_of(const pbd_scene *scene, const formulas *f, double *out) {
 }
 
 typedef struct impulse {
-    double linear, angular; /* relative to the sum of sizes */
+    double linear, angular; /* relative to the sum of magnitudes */
 } impulse;
 
 static impulse impulse_of(const pbd_scene *scene, const double *x) {
@@ -204,8 +204,8 @@ static impulse impulse_of(const pbd_scene *scene, const double *x) {
         sqrt(angular[0] * angular[0] + angular[1] * angular[1] + angular[2] * angular[2]) / (size * reach)};
 }
 
-/* One Jacobi iteration from rest: the direction is the paper's, the size its share; momenta stay, but for the angular
- * one of the uncorrected displacement form (C-6). */
+/* One Jacobi iteration from rest: the displacements are those of the paper times one factor. Momenta are conserved,
+ * except the angular momentum in the displacement form without gradient correction (C-6). */
 static void test_moves_and_impulses(void **unused) {
     (void)unused;
     for (int variant = 0; variant < 8; variant++) {
@@ -242,8 +242,8 @@ static void test_moves_and_impulses(void **unused) {
     }
 }
 
-/* The bound holds for whatever directions the gradients have: a plain iteration at twice the bound's inverse never adds
- * energy to a small deformation. */
+/* The bound holds for any directions of the gradients: a plain iteration with nearly twice the inverse of the bound
+ * never adds energy to a small deformation. */
 static void test_jacobi_does_not_overshoot(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -266,8 +266,8 @@ static void test_jacobi_does_not_overshoot(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* At rest under a load XPBD of the root stands where the gradient of the energy, computed here by differences, is the
- * load. Jacobi, which takes ten times as long for a step, starts where Gauss-Seidel stands. */
+/* In equilibrium under a load, with XPBD of the root, the gradient of the energy, computed here by differences, equals
+ * the load. Jacobi, whose steps take ten times as long, starts from the equilibrium of Gauss-Seidel. */
 static void test_equilibrium(void **unused) {
     (void)unused;
     skip_if_sanitized();
@@ -334,7 +334,8 @@ static double control_energy(const pbd_scene *s, const formulas *f, double xi, c
     return sum;
 }
 
-/* One short step from rest moves a particle by dt^2/m times the force on it; the error in dt^2 is extrapolated away. */
+/* Forces from one short step from rest, which moves a particle by dt^2/m times its force; Richardson extrapolation
+ * removes the error in dt^2. */
 static void forces_by(const pbd_scene *scene, const char *words, double *out) {
     double *x[2];
     for (int k = 0; k < 2; k++) {
@@ -348,7 +349,7 @@ static void forces_by(const pbd_scene *scene, const char *words, double *out) {
     free(x[1]);
 }
 
-/* With kernel correction F is no least-squares fit, and the derivative of F has its part in the gradient. */
+/* With kernel correction F is not a least-squares fit, so the derivative of F contributes to the gradient. */
 static void test_control_is_a_gradient(void **unused) {
     (void)unused;
     for (int corrected = 0; corrected < 2; corrected++) {
@@ -383,7 +384,7 @@ static void test_control_is_a_gradient(void **unused) {
     }
 }
 
-/* What the balance of energy counts. */
+/* The energy of hourglass control in the energy balance. */
 static void test_control_energy(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -436,7 +437,7 @@ static void test_rotation(void **unused) {
 }
 static void test_units_do_not_matter(void **unused) {
     (void)unused;
-    /* C = psi is another problem in other units (C-1): the printed form is left out. */
+    /* With C = psi the problem depends on the units (C-1): the printed form is left out. */
     expect_units_do_not_matter("corrected_sph", variants[0]);
     expect_units_do_not_matter("corrected_sph", variants[1]);
     expect_units_do_not_matter("corrected_sph", variants[3]);
@@ -459,7 +460,7 @@ static void test_order_in_time(void **unused) {
     expect_first_order("corrected_sph", "solver=coloured_gs iterations=60");
 }
 
-/* Timed solves measure nothing that is not kept: the first step's sample is one more launch for each colour. */
+/* Timed solves measure nothing that is not recorded: the sample of the first step takes one more launch per colour. */
 static void test_what_is_not_kept_is_not_measured(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -504,7 +505,7 @@ static void test_bad_bodies(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* A sheet of one layer, a thread and lone particles: no correction can be inverted, nothing becomes NaN. A lone
+/* A sheet of one layer, a thread and lone particles: correction matrices are singular, but nothing becomes NaN. A lone
  * particle falls freely. */
 static void test_poor_bodies(void **unused) {
     (void)unused;

@@ -1,4 +1,4 @@
-/* Cuts: a blade through a bar leaves the right number of pieces, and mass, momentum and particles as they were. */
+/* Cuts: a blade through a bar gives the right number of pieces, and conserves mass, momentum and particles. */
 #include "methods/physics/parts/particle_cut.h"
 #include "methods/physics/space/particle_layout.h"
 #include "tests/element_ladder.h"
@@ -6,7 +6,7 @@
 enum { ALONG = 12, ACROSS = 4, BAR = ALONG * ACROSS * ACROSS };
 static const double EDGE = 0.05;
 
-/* A lattice along x, free, without load. */
+/* A lattice bar along x, free and without load. */
 static void make_bar(pbd_scene *scene) {
     allocate_scene(scene, BAR, 0, 0);
     scene->particles.spacing = EDGE;
@@ -23,7 +23,7 @@ static void make_bar(pbd_scene *scene) {
     memcpy(scene->particles.start, scene->particles.positions, 3 * BAR * sizeof(double));
 }
 
-/* A knife across the bar at x, from above, that comes down to `depth` of its height and stays to the end of 1 s. */
+/* Adds a blade across the bar at x, from above, that comes down by `depth` of the bar's height and stays until 1 s. */
 static void add_blade(pbd_scene *scene, double x, double depth) {
     scene->blades.item = realloc(scene->blades.item, (scene->blades.count + 1) * sizeof *scene->blades.item);
     const double height = EDGE * ACROSS, down = depth * height;
@@ -86,14 +86,14 @@ static void test_half_a_cut(void **unused) {
     solver_open(&s, "corrected_sph", PBD_PRECISION_F64, 1, &scene, "radius=1.8");
     steps(&s, 20);
     check_near("pieces", pieces_of(&s), 1, 0.5);
-    /* Neighbours within 1.8 spacings differ by at most one place each way. Across the plane there are 10 choices of y,
-     * y' (4 equal, 6 not), and of z, z' those whose middle lies at the height of layer 2 or above: 22, 23, 32, 33. */
+    /* Neighbours within 1.8 spacings are at most one lattice place apart along each axis. Across the plane there are 10
+     * choices of y, y' (4 equal, 6 not), and 4 of z, z' whose midpoint is at layer 2 or above: 22, 23, 32, 33. */
     check_near("pairs cut", metric_of(&s, "pairs_cut"), 10 * 4, 0.5);
     solver_close(&s);
     pbd_scene_free(&scene);
 }
 
-/* A spinning, stretched bar under plastic flow: pieces fly apart, and what they carry is what the bar carried. */
+/* A spinning, stretched bar under plastic flow: the pieces fly apart with the total momenta of the bar. */
 static void test_momentum(void **unused) {
     (void)unused;
     for (size_t v = 0; v < 2; v++)
@@ -123,7 +123,7 @@ static void test_momentum(void **unused) {
         }
 }
 
-/* A state saved before the cut, loaded after it, is whole again and goes the same way, to the bit. */
+/* A state saved before the cut and loaded after it is whole again, and continues bitwise the same way. */
 static void test_saved_before(void **unused) {
     (void)unused;
     for (size_t v = 0; v < 2; v++) {
@@ -152,8 +152,8 @@ static void test_saved_before(void **unused) {
     }
 }
 
-/* A stretched, spinning bar that flows, cut in two whose particles then meet each other and the floor: all that
- * particles do at once. radius: BAR. */
+/* A stretched, spinning bar with plastic flow, cut in two, whose particles touch each other and the floor: all features
+ * at once. radius: BAR values. */
 static void make_meeting_bar(pbd_scene *scene, pbd_collider *floor, double *radius) {
     *floor = (pbd_collider){
         .shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .centre = {0, 0, -EDGE / 2}, .friction = 0.4};
@@ -175,8 +175,8 @@ static void make_meeting_bar(pbd_scene *scene, pbd_collider *floor, double *radi
     }
 }
 
-/* Under ThreadSanitizer each of the 192 particles is a pthread in every launch, so that there one or two steps of one
- * iteration must do; the first already cuts the uppermost layer. */
+/* Under ThreadSanitizer each of the 192 particles is a pthread in every launch. There one or two steps of one iteration
+ * suffice: the first already cuts the uppermost layer. */
 static void test_backends_agree(void **unused) {
     (void)unused;
 #if defined(__SANITIZE_THREAD__)
@@ -211,7 +211,7 @@ static void test_backends_agree(void **unused) {
     }
 }
 
-/* ---- Only what a cut has changed is made again ---- */
+/* ---- Only what a cut has changed is made again ------------------------------------------------------------------- */
 
 static void expect_bytes(const char *what, const void *got, const void *wanted, size_t bytes) {
     if (memcmp(got, wanted, bytes) != 0) fail_msg("%s differs from that of a layout made whole again", what);
@@ -237,7 +237,7 @@ static void expect_same_layout(const particle_layout *a, const particle_layout *
     if (a->jacobi) expect_bytes("power", a->power, b->power, a->particles * size);
 }
 
-/* The gradient of j at i stands where the two of a pair ask for it: by looking it up. */
+/* Checks l->reverse of every pair against the gradient of its reversed pair, found by search. */
 static void expect_reverse(const particle_layout *l) {
     for (size_t i = 0; i < l->particles; i++)
         for (size_t r = 0; r < l->near.first[i + 1] - l->near.first[i]; r++) {
@@ -271,7 +271,7 @@ static void test_remake(void **unused) {
             make_bar(&scene);
             add_blade(&scene, EDGE * 5.5, 1.2);
             whole = scene;
-            whole.blades.count = 0; /* nothing is kept: everything is made again */
+            whole.blades.count = 0; /* without blades nothing is kept for rebuilding, so everything is rebuilt */
             check_ok(particle_layout_make(&scene, &choice, jacobi, NULL, &some));
             check_ok(particle_layout_make(&whole, &choice, jacobi, NULL, &all));
             assert_true(some.keeps && !all.keeps);

@@ -1,6 +1,6 @@
-/* Surfaces of density (desbrun1996, section 4) against what is known of one particle and of two: circles and spheres of
- * a radius found by hand, where two part, and what a mesh must be to be closed. Pairs of near particles, and
- * neighbours of each by several threads, against all. */
+/* Surfaces of density (desbrun1996, section 4) against known results for one and two particles: circles and spheres of
+ * a radius found by hand, the distance at which two separate, and conditions for a closed mesh. Near pairs, and
+ * neighbours by several threads, against brute force. */
 #include <assimp/cimport.h>
 #include <assimp/scene.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ static density_surface surface_at(const smoothed_matter *m, double cell, double 
     return s;
 }
 
-/* (2 - r/h)^3 = units for the spiky kernel: where it is that many times m W(h). */
+/* For the spiky kernel the surface at `units` times m W(h) has the radius r with (2 - r/h)^3 = units. */
 static void test_one_particle(void **unused) {
     (void)unused;
     const double x[3] = {0.3, -0.2, 0.1}, mass[1] = {2};
@@ -52,8 +52,8 @@ static void test_one_particle(void **unused) {
         }
 }
 
-/* D-5: at 2 m W(h) two particles part where they no longer touch, 2h; at m W(h) at 2.41 h, and a lone one has its
- * surface at h. */
+/* D-5: at the level 2 m W(h) two particles separate at 2h, where they no longer touch. At the level m W(h), where a
+ * lone particle has its surface at h, they separate at 2.41 h. */
 static void test_two_particles_part(void **unused) {
     (void)unused;
     static const struct {
@@ -71,7 +71,7 @@ static void test_two_particles_part(void **unused) {
         }
 }
 
-/* A random heap: each edge of a triangle is that of another one, the other way round; each end of a segment is the
+/* A random heap: each edge of a triangle belongs to another one in the opposite direction; each end of a segment is the
  * beginning of another. */
 static void test_surfaces_are_closed(void **unused) {
     (void)unused;
@@ -113,7 +113,7 @@ static void test_surfaces_are_closed(void **unused) {
     }
 }
 
-/* What is written is what another program reads. */
+/* Another library reads the file as written. */
 static void test_ply(void **unused) {
     (void)unused;
     const double x[3] = {0, 0, 0}, mass[1] = {1};
@@ -166,7 +166,7 @@ static void test_near_pairs(void **unused) {
             all += hypot(hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1]), x[3 * i + 2] - x[3 * j + 2]) < 2;
     assert_int_equal(p.count, all);
     assert_true(all > 1000);
-    assert_int_equal(near_pairs_pieces(&p, N, piece, size), 3); /* two heaps, and one that is nowhere */
+    assert_int_equal(near_pairs_pieces(&p, N, piece, size), 3); /* two heaps, and a particle without a position */
     assert_int_equal(size[0], 100);
     assert_int_equal(size[1], 199);
     assert_int_equal(piece[299], 2);
@@ -185,7 +185,7 @@ static void tally_pair(void *to, size_t i, size_t j, double square) {
     t->out_of_order += !(j < i && square < 0.25);
 }
 
-/* Few are chosen, in one corner, so that whole cells are passed over. */
+/* Few particles are chosen, in one corner, so that whole cells are skipped. */
 static void test_near_pairs_of_the_chosen(void **unused) {
     (void)unused;
     enum { N = 2000 };
@@ -203,8 +203,8 @@ static void test_near_pairs_of_the_chosen(void **unused) {
     assert_int_equal(every.out_of_order + some.out_of_order, 0);
 }
 
-/* What each particle is shown, by place: how many others, the sum of their squares, and a sum that depends on their
- * order. */
+/* What near_places_visit passes for each particle: the number of others, the sum of their squared distances, and the
+ * sum of these times the others' numbers. */
 enum { SHOWN = 40000, CUT = 15000 };
 typedef struct shown {
     const near_places *at;
@@ -235,7 +235,7 @@ static void show_all(const double *x, int threads, shown *out) {
     pbd_team_set_threads(0);
 }
 
-/* far: one particle so far away that cells cannot be numbered. */
+/* far: the x of one particle, possibly so far away that cells cannot be numbered. */
 static void check_places(double *x, double far) {
     static shown one, many, brute;
     brute = (shown){0};
@@ -272,7 +272,7 @@ static void test_near_places(void **unused) {
     check_places(x, -1.5e8);
 }
 
-/* A chain whose links lie in random order, cut in two places, joined by several threads: the sets of one thread. */
+/* A chain with links in random order, cut in two places: several threads join the same sets as one thread. */
 static void join_links(void *to, size_t begin, size_t end) {
     for (size_t k = begin; k < end; k++)
         if (k % CUT != 0) near_pairs_join_at_once(to, (uint32_t)(k * 7919 % SHOWN), (uint32_t)((k - 1) * 7919 % SHOWN));

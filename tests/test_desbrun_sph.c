@@ -1,10 +1,10 @@
-/* desbrun_sph against the paper's equations worked out here in the plainest way: forces as slopes of an energy, what is
- * kept, the order in time, steps of each particle's own, and what it says to input that makes no sense. */
+/* desbrun_sph against a direct implementation of the paper's equations: forces as gradients of an energy, conservation,
+ * the order in time, individual time steps, and invalid input. */
 #include "tests/smoothed_particles.h"
 
 /* ---- Solvers ----------------------------------------------------------------------------------------------------- */
 
-/* Accelerations at the scene's places: a step far too short to move anyone. */
+/* Accelerations at the scene's positions, from a step too short for any motion. */
 static void accelerations(const pbd_scene *scene, const char *words, double *out) {
     const double dt = 1e-9;
     char all[300];
@@ -17,7 +17,7 @@ static void accelerations(const pbd_scene *scene, const char *words, double *out
     solver_close(&s);
 }
 
-/* Where everyone is after `time` s. */
+/* Returns the positions after `time`, s; the caller frees them. */
 static double *run_for(const pbd_scene *scene, const char *words, double dt, double time) {
     solver s;
     double *x = malloc(3 * scene->particles.count * sizeof *x);
@@ -65,7 +65,7 @@ static void test_forces_are_slopes_of_the_energy(void **unused) {
     }
 }
 
-/* Without one, the density at rest is that inside a lattice. */
+/* If no rest density is given, it is the density inside a lattice. */
 static void test_density_of_a_lattice(void **unused) {
     (void)unused;
     for (int dimensions = 2; dimensions <= 3; dimensions++) {
@@ -93,7 +93,7 @@ static void test_density_of_a_lattice(void **unused) {
     }
 }
 
-/* Two particles, rest length h, in space: the force over k m/h (claims, desbrun1996-fig3). */
+/* The force between two particles, divided by k m/h, for a rest length of h (claims, desbrun1996-fig3). */
 static double pair_force(const char *kernel, double distance, int dimensions) {
     pbd_scene scene;
     char words[200];
@@ -140,7 +140,7 @@ static void test_viscosity_of_a_pair(void **unused) {
     accelerations(&scene, "dimensions=2 h=1 k=0 c=2", a);
     const double mu = -h * speed * r / (r * r + h * h / 100), density = m * (W(&f, 0) + W(&f, r));
     const double slope = -3 * 5 / (16 * M_PI * h * h) / h * pow(2 - r / h, 2); /* dW/dr */
-    const double wanted = m * (-c * mu + 2 * mu * mu) / density * slope;       /* of particle 0: backwards */
+    const double wanted = m * (-c * mu + 2 * mu * mu) / density * slope;       /* on particle 0: backwards */
     check_near("braked", a[0] / wanted, 1, 1e-6);
     check_near("pushed", a[3] / wanted, -1, 1e-6);
     scene.particles.velocities[0] = -speed; /* receding: none */
@@ -161,12 +161,12 @@ static void test_rigid_motion_has_no_viscosity(void **unused) {
     }
     accelerations(&scene, "k=0", a);
     for (size_t i = 0; i < 3 * scene.particles.count; i++) worst = fmax(worst, fabs(a[i]));
-    check_near("acceleration, m/s^2", worst, 0, 1e-6); /* velocities are told to 1e-15, over 1e-9 s */
+    check_near("acceleration, m/s^2", worst, 0, 1e-6); /* velocities are exact to 1e-15, divided by 1e-9 s */
     for (size_t p = 0; p < scene.particles.count; p++)
         scene.particles.velocities[3 * p] += 3 * scene.particles.positions[3 * p + 1];
     accelerations(&scene, "k=0", a);
     for (size_t i = 0; i < 3 * scene.particles.count; i++) worst = fmax(worst, fabs(a[i]));
-    assert_true(worst > 0.1); /* sheared, it has */
+    assert_true(worst > 0.1); /* a shear flow has viscosity */
     pbd_scene_free(&scene);
 }
 
@@ -182,8 +182,8 @@ static void momenta_of(const pbd_scene *s, const double *x, const double *v, dou
         }
 }
 
-/* Positions as the method keeps them: sum m x cross v then changes by the torque of the forces in the middle of the
- * step, which is none. Told where they truly are, x is off by a dt^2/8. */
+/* With position_correction=off, positions are read as the method stores them. sum m x cross v then changes only by the
+ * torque of the forces at mid-step, which is 0. The corrected positions differ by a dt^2/8. */
 static void test_momenta(void **unused) {
     (void)unused;
     static const char *const words[] = {"dimensions=2 steps=fixed", "dimensions=3 steps=fixed kernel=cubic_spline",
@@ -213,8 +213,8 @@ static void test_momenta(void **unused) {
     }
 }
 
-/* Without viscosity E = kinetic + stored stays, and what is lost falls with the square of the step. So does the error
- * of the energy that the method reports, whose densities are half a step old. */
+/* Without viscosity E = kinetic + stored is conserved, with an error of second order in the step. So is the energy that
+ * the method reports, although its densities are half a step old. */
 static void test_energy_without_viscosity(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -253,7 +253,7 @@ static void test_energy_without_viscosity(void **unused) {
 
 /* ---- Order in time ----------------------------------------------------------------------------------------------- */
 
-/* A cloud that is pressed together all the time: viscosity is never switched, which would cost an order. */
+/* A cloud under compression at all times: viscosity is never switched, which would cost an order of convergence. */
 static void make_implosion(pbd_scene *scene) {
     make_cloud(scene, 2, 6, 0.1, 0);
     for (size_t i = 0; i < 3 * scene->particles.count; i++)
@@ -282,7 +282,7 @@ static void test_order_of_fixed_steps(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Steps of each particle's own, a quarter as long everywhere for a quarter of alpha and of dt. */
+/* Error with individual time steps. Scaling alpha and dt by `scale` scales all steps. */
 static double own_steps_error(const pbd_scene *scene, const double *truth, const char *words, double scale) {
     char all[300];
     snprintf(all, sizeof all, "dimensions=2 h=1.5 k=2 steps=own alpha=%.17g %s", 0.3 * scale, words);
@@ -298,7 +298,7 @@ static void test_order_of_own_steps(void **unused) {
                                         "limiter=off position_correction=off"};
     pbd_scene scene;
     make_implosion(&scene);
-    for (size_t i = 0; i < 3; i++) scene.particles.velocities[i] *= 8; /* one that is much faster */
+    for (size_t i = 0; i < 3; i++) scene.particles.velocities[i] *= 8; /* one particle is much faster */
     double *truth = run_for(&scene, "dimensions=2 h=1.5 k=2 steps=fixed", 1e-5, 0.04);
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         const double coarse = own_steps_error(&scene, truth, words[w], 1),

@@ -1,8 +1,7 @@
-/* desbrun_sph: steps of each particle's own, threads, backends and precisions, saved states, tools, and input that
- * makes no sense. */
+/* desbrun_sph: individual time steps, threads, backends and precisions, saved states, tools, and invalid input. */
 #include "tests/smoothed_particles.h"
 
-/* A body at rest that a fast lump of particles hits: steps of many lengths. */
+/* A fast lump of particles hits a body at rest: steps of many lengths. */
 static void make_impact(pbd_scene *scene, int dimensions, size_t side) {
     make_cloud(scene, dimensions, side, 0.05, 0.05);
     for (size_t p = 0; p < scene->particles.count; p++) {
@@ -29,7 +28,7 @@ static void run_on(int backend, int threads, pbd_precision precision, const pbd_
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Where dt meets every criterion all kinds of steps are one. */
+/* If dt meets every criterion, all kinds of steps give the same result. */
 static void test_calm_steps_are_all_alike(void **unused) {
     (void)unused;
     static const char *const steps[] = {"fixed", "global", "own"};
@@ -45,8 +44,8 @@ static void test_calm_steps_are_all_alike(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* By hand: a lone particle of speed v needs alpha h/v; gravity makes it faster. With dt = 4 ms, alpha h/v = 0.75 ms at
- * 40 m/s: steps of 0.5 ms, eight forces in a step of the scene. */
+/* By hand: a lone particle of speed v needs steps of alpha h/v; gravity accelerates it. With dt = 4 ms, alpha h/v is
+ * 0.75 ms at 40 m/s: steps of 0.5 ms, eight force evaluations per step of the scene. */
 static void test_steps_by_the_speed(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -66,8 +65,8 @@ static void test_steps_by_the_speed(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* The bound of Eq. 8 at rest is alpha h/(c_s + 0.6 c): for k = 10, c = 2 it is 0.3 * 0.1/(sqrt 10 + 1.2) = 6.88 ms; as
- * printed 0.3 * 0.1/3.2 = 9.38 ms (D-2, D-3). */
+/* The bound of Eq. 8 at rest is alpha h/(c_s + 0.6 c): for k = 10, c = 2 it is 0.3 * 0.1/(sqrt 10 + 1.2) = 6.88 ms. The
+ * bound as printed gives 0.3 * 0.1/3.2 = 9.38 ms (D-2, D-3). */
 static void test_bound_at_rest(void **unused) {
     (void)unused;
     static const struct {
@@ -88,7 +87,7 @@ static void test_bound_at_rest(void **unused) {
     }
 }
 
-/* Free fall: constant acceleration has no error with leapfrog, whatever steps change in between. */
+/* Free fall: leapfrog is exact for constant acceleration, also when steps change. */
 static void test_free_fall(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -106,12 +105,13 @@ static void test_free_fall(void **unused) {
     check_near("fallen", x[1], -9.81 / 2, 1e-13);
     check_near("drawn aside", x[3], 10 + 5 + 1, 1e-13);
     check_near("speed", v[4], -9.81, 1e-13);
-    assert_true(count_of(&s, "force_evaluations") > 4 * 20); /* and they did change */
+    assert_true(count_of(&s, "force_evaluations") > 4 * 20); /* the steps did change */
     solver_close(&s);
     pbd_scene_free(&scene);
 }
 
-/* Levels as they are saved: two numbers, then x, v, a (rows), density, rate, bound, level. */
+/* The largest difference of levels between particles nearer than `reach`, from the saved state: two numbers, then x, v,
+ * a (rows), density, rate, bound, level. */
 static unsigned widest_gap(const solver *s, const pbd_scene *scene, const double *x, double reach) {
     const size_t n = scene->particles.count;
     size_t bytes;
@@ -158,12 +158,12 @@ static void test_neighbours_are_not_left_too_coarse(void **unused) {
         solver_close(&s);
         pbd_scene_free(&scene);
     }
-    assert_true(seen[0] > 1); /* else this shows nothing */
+    assert_true(seen[0] > 1); /* otherwise the test proves nothing */
 }
 
-/* What own steps do to momentum: i and j see forces of different times. A lump that flies at 40 m/s comes upon
- * particles that sleep through 1.6 spacings of its way: the limiter wakes them, or the lump is through before they
- * look. */
+/* Relative gain of momentum by individual time steps, since i and j evaluate their force at different times. A lump at
+ * 40 m/s reaches particles whose steps last while it travels 1.6 spacings: the limiter shortens these steps, or the
+ * lump passes before they end. */
 static double momentum_gained(const pbd_scene *scene, const char *limiter, double scale) {
     states got;
     char words[200];
@@ -264,7 +264,7 @@ static void test_saved_states(void **unused) {
 
 /* ---- Tools ------------------------------------------------------------------------------------------------------- */
 
-/* A cloud falls on a plane and spreads: nobody is below, and no energy comes from nowhere. */
+/* A cloud falls on a plane and spreads: no particle goes below it, and energy does not grow. */
 static void test_plane(void **unused) {
     (void)unused;
     const double g = 9.81, ground = -0.1;
@@ -294,13 +294,13 @@ static void test_plane(void **unused) {
         most = fmax(most, energy / start);
     }
     check_near("lowest ever, m", fmin(lowest, ground), ground, 1e-3 * SPACING);
-    assert_true(lowest < -0.09); /* it has come there */
+    assert_true(lowest < -0.09); /* it did reach the ground */
     check_near("most energy, of that at the start", fmax(most, 1), 1, 0.01);
     solver_close(&s);
     pbd_scene_free(&scene);
 }
 
-/* A wall that pushes at a given speed takes a lone particle along, at its own speed. */
+/* A moving wall pushes a lone particle along at the wall's speed. */
 static void test_moving_tool(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -369,7 +369,7 @@ static void test_refusals(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Two and more at one place: said, parted along x where the kernel has a slope, and never NaN. */
+/* Coincident particles: a warning, separation along x if the kernel has a slope at 0, and never NaN. */
 static void test_coincident_particles(void **unused) {
     (void)unused;
     static const char *const kernels[] = {"spiky", "cubic_spline"};
@@ -396,7 +396,7 @@ static void test_coincident_particles(void **unused) {
     }
 }
 
-/* A step far too long for it: fixed steps say so, and the run ends as diverged or with numbers, never in silence. */
+/* Steps far beyond the criteria: fixed steps give a warning, whether the run then diverges or not. */
 static void test_steps_beyond_the_criteria(void **unused) {
     (void)unused;
     pbd_scene scene;

@@ -1,11 +1,12 @@
-/* What a step asks of a device: memory, waits and launches, by the counters of exec; launches that repeat give what
- * they give one by one; and a device that is too small is told of, with what was needed and what was free. */
+/* The demands of a step on a device: memory, waits and launches, by the counters of exec; repeated launches give the
+ * same results as single ones; and if device memory is too small, the error states what was needed and what was free.
+ */
 #include "harness/catalog/resolve.h"
 #include "tests/ladder.h"
 #include "tests/program.h"
 
-/* One method on a case, small. `waits`: of a warmed-up step, at most; why there are any is in the method's README.
- * `allocations`: where lists of neighbours grow. */
+/* A method on a small case. `waits`: at most this many per step after warm-up; the method's README says why there are
+ * any. `allocations`: per step, where lists of neighbours grow. */
 static const struct device_step {
     const char *method, *case_name, *settings, *variant;
     unsigned waits, allocations;
@@ -74,7 +75,7 @@ static void march(solver *s, int count) {
     for (int i = 0; i < count; i++) check_ok(s->method->step(s->state, dt > 0 ? dt : 1e-3));
 }
 
-/* Steps 5 and 6: not among those in which methods look at themselves (1, 2, 4, 8...). */
+/* Counts steps 5 and 6: methods measure their residuals only in others (1, 2, 4, 8...). */
 static void test_a_warm_step_asks_for_little(void **unused) {
     (void)unused;
     for (size_t i = 0; i < STEPS; i++) {
@@ -97,7 +98,7 @@ static void test_a_warm_step_asks_for_little(void **unused) {
     }
 }
 
-/* On emu, where a repeat runs from a list of its own, as a CUDA graph does. */
+/* On emu, where a repeat runs from a recorded list, like a CUDA graph. */
 static double *positions_after(const struct device_step *d, pbd_precision precision, int count, uint64_t *replayed,
                                size_t *particles) {
     pbd_setup setup;
@@ -136,7 +137,7 @@ static void test_repeats_change_nothing(void **unused) {
     }
 }
 
-/* Another step in between is no repeat of the last one, and comes out as it should. */
+/* A different step in between must not repeat the last one, and gives the right result. */
 static void test_a_changed_step_is_no_repeat(void **unused) {
     (void)unused;
     double *x[2];
@@ -186,8 +187,8 @@ static void test_too_small_a_device(void **unused) {
     unsetenv("PBDBENCH_DEVICE_MEMORY");
 }
 
-/* For every method, wherever in its life the memory ends: a sentence and no crash. That nothing is left behind is for
- * the sanitizers' build to see, where device memory is the host's. */
+/* For every method, wherever memory runs out: a message and no crash. Leaks are found by the sanitizer build, in which
+ * device memory is host memory. */
 static void test_every_method_bears_it(void **unused) {
     (void)unused;
     for (size_t i = 0; i < STEPS; i++) {
@@ -202,7 +203,7 @@ static void test_every_method_bears_it(void **unused) {
             const pbd_case *c;
             snprintf(limit, sizeof limit, "%zu", peak * (size_t)part / 8);
             check_ok(pbd_find_case(d->case_name, &c));
-            open_case(d, PBD_CPU, PBD_PRECISION_F64, &setup, &s); /* for its scene */
+            open_case(d, PBD_CPU, PBD_PRECISION_F64, &setup, &s); /* only to get the scene */
             solver_close(&s);
             setenv("PBDBENCH_DEVICE_MEMORY", limit, 1);
             const pbd_status status =
@@ -217,7 +218,7 @@ static void test_every_method_bears_it(void **unused) {
     }
 }
 
-/* As a person sees it: the run is kept as failed, with the sentence; exit code 5. */
+/* As a user sees it: the run is stored as failed, with the message; exit code 5. */
 static void test_the_run_is_stored_as_failed(void **unused) {
     (void)unused;
     for (int on = 0; on < 2; on++) {

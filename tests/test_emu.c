@@ -1,5 +1,5 @@
-/* The emulation of CUDA threads: barriers, shared memory and sums over tiles give what a GPU gives, and races that were
- * put in on purpose are caught. */
+/* The emulation of CUDA threads: barriers, shared memory and tile sums give the results of a GPU, and deliberate races
+ * are caught. */
 #define REAL float
 #define PBD_UNIT test
 #define PBD_EMULATE 1
@@ -27,15 +27,15 @@ PBD_ITEM(reverse_without_barrier, test_args, i, 0, 0) {
     PBD_SHARED(float, shared, PBD_BLOCK);
     size_t thread = i % PBD_BLOCK;
     shared[thread] = a->in[i];
-    a->out[i] = shared[PBD_BLOCK - 1 - thread]; /* on purpose: nobody has waited for the others' writes */
+    a->out[i] = shared[PBD_BLOCK - 1 - thread]; /* deliberate race: no barrier after the writes */
 }
 
-/* Adds to the particle that the list names: right only where the list names each once. */
+/* Adds to the particle in the list: right only if the list has no duplicates. */
 PBD_ITEM(add_at, test_args, i, 0, 0) { a->out[a->list[i]] += a->in[i]; }
 
 PBD_ITEM(put_at, test_args, i, 0, 0) { a->out[a->list[i]] = a->in[i]; }
 
-/* Sum of ten numbers a tile. */
+/* Sums ten numbers per tile. */
 PBD_TILE(sum_ten, test_args, i, 0, 0) {
     float sum = 0;
     for (int k = PBD_LANE; k < 10; k += PBD_LANES) sum += a->in[10 * i + (size_t)k];
@@ -43,7 +43,7 @@ PBD_TILE(sum_ten, test_args, i, 0, 0) {
     if (PBD_LANE == 0) a->out[i] = sum;
 }
 
-/* Half the lanes leave before the exchange: a GPU would hang or read rubbish. */
+/* Half of the lanes return before the exchange: a GPU would hang or read garbage. */
 PBD_TILE(sum_by_half, test_args, i, 0, 0) {
     if (PBD_LANE >= PBD_LANES / 2) return;
     float sum = tile_sum(a->in[i]);
@@ -62,14 +62,14 @@ typedef struct bench {
 static void setup(bench *b) {
     check_ok(pbd_exec_create(PBD_EMU, 1, &b->exec));
     for (int i = 0; i < 10 * N; i++) b->in[i] = (float)(i % 97) + 0.125f;
-    for (uint32_t i = 0; i < N; i++) b->list[i] = (i * 7) % N; /* 7 and 1000 have no common factor: each once */
+    for (uint32_t i = 0; i < N; i++) b->list[i] = (i * 7) % N; /* 7 and 1000 are coprime: no duplicates */
     check_ok(pbd_alloc(b->exec, sizeof b->in, &b->device_in));
     check_ok(pbd_alloc(b->exec, sizeof b->out, &b->device_out));
     check_ok(pbd_alloc(b->exec, sizeof b->list, &b->device_list));
     check_ok(pbd_upload(b->exec, b->device_in, b->in, sizeof b->in));
 }
 
-/* Runs a kernel of shape `shape`; the answers are in b->out. */
+/* Runs a kernel of shape `shape`; results are in b->out. */
 static pbd_status launch(bench *b, const char *name, void (*entry)(const void *, size_t), pbd_shape shape, size_t n) {
     check_ok(pbd_upload(b->exec, b->device_list, b->list, sizeof b->list));
     pbd_kernel kernel = {name, shape, sizeof(test_args), NULL, entry, NULL, 0, 0, 0, 0};
@@ -96,8 +96,8 @@ static void test_barrier_and_shared_memory(void **unused) {
     teardown(&b);
 }
 
-/* Under ThreadSanitizer the same two faults are its to find: CTest runs this program with their names and wants it to
- * fail. */
+/* In the ThreadSanitizer build TSan must find the same two faults: CTest runs this program with their names and expects
+ * it to fail. */
 static int run_fault(const char *name) {
     static bench b;
     setup(&b);
@@ -111,7 +111,7 @@ static int run_fault(const char *name) {
     return 0;
 }
 
-#if !defined(__SANITIZE_THREAD__) /* there ThreadSanitizer itself speaks, and ends the program */
+#if !defined(__SANITIZE_THREAD__) /* ThreadSanitizer reports it and ends the program */
 static void test_missing_barrier_is_caught(void **unused) {
     (void)unused;
     static bench b;
@@ -129,7 +129,7 @@ static void test_wrong_colours_are_caught(void **unused) {
     setup(&b);
     check_ok(launch(&b, "add_at", PBD_ENTRY(emu, add_at), PBD_SHAPE_ITEM, N));
     for (uint32_t i = 0; i < N; i++) assert_true(b.out[b.list[i]] == b.in[i]);
-    /* Two threads of one block, then of two blocks, on one particle. */
+    /* Two threads of one block, then of two blocks, write to one particle. */
     static const int other[] = {5, 900};
     for (int k = 0; k < 2; k++) {
         uint32_t kept = b.list[other[k]];
@@ -142,7 +142,7 @@ static void test_wrong_colours_are_caught(void **unused) {
     teardown(&b);
 }
 
-/* Backward, thread 5 writes 1 and thread 3 puts back the 0: the launch seems to change nothing. */
+/* In backward order thread 5 writes 1 and thread 3 restores the 0, so the launch seems to change nothing. */
 static void test_changes_of_one_order_are_caught(void **unused) {
     (void)unused;
     static bench b;
@@ -171,7 +171,7 @@ static void test_tile_sums(void **unused) {
     teardown(&b);
 }
 
-#if !defined(__SANITIZE_THREAD__) /* pthreads would wait for ever, as a GPU might */
+#if !defined(__SANITIZE_THREAD__) /* pthreads would wait forever, as a GPU might */
 static void test_absent_lanes_are_caught(void **unused) {
     (void)unused;
     static bench b;

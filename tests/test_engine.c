@@ -1,4 +1,4 @@
-/* Engines: a method in a process of its own, in C++ and in Python, and every way in which one can be wrong. */
+/* Engines: methods in a process of their own, in C++ and in Python, and all kinds of faulty ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static void write_text(const char *name, const char *text) {
     if (!file || fputs(text, file) < 0 || fclose(file) != 0) fail_msg("cannot write %s", name);
 }
 
-/* An engine.yaml in the workplace; its path. */
+/* Writes an engine.yaml into the workplace and returns its path. */
 static const char *engine(const char *name, const char *command, const char *environment) {
     char file[100], text[3 * PATH_MAX];
     snprintf(file, sizeof file, "%s.yaml", name);
@@ -55,14 +55,14 @@ static void expect_verdict(const json_t *all, const char *name, const char *verd
 
 /* ---- One that is right ------------------------------------------------------------------------------------------- */
 
-/* Symplectic Euler falls by g dt^2 n(n + 1)/2. */
+/* With symplectic Euler a body falls by g dt^2 n(n + 1)/2. */
 static void expect_symplectic_fall(const json_t *all) {
     const double fallen = json_number_value(json_object_get(check_named(all, "free fall"), "measured"));
     assert_true(fabs(fallen - 9.81 * 1e-6 * 100 * 101 / 2) < 1e-13);
     expect_verdict(all, "free fall", "pass");
 }
 
-/* A lattice of springs has no modulus to be asked for. */
+/* The check of the modulus is skipped, since a lattice of springs has none. */
 static void check_springs(const char *file) {
     told t = tell("engine", "check", file, "--case", "cantilever", "--json");
     expect_code(t, 0);
@@ -103,7 +103,7 @@ static const char *minimal(void) {
                   "PYTHONPATH=" PBD_TEST_SOURCE "/examples/engines/python, PYTHONDONTWRITEBYTECODE=1");
 }
 
-/* The same lattice by both packages: the same bits but for the order of sums. */
+/* The same lattice by both packages: the results differ only by the order of sums. */
 static void test_python(void **unused) {
     (void)unused;
     const char *file = minimal();
@@ -124,8 +124,8 @@ static void test_python(void **unused) {
     assert_true(fabs(tip[0] - tip[1]) < 1e-12 * tip[0] && tip[0] > 1e-4);
 }
 
-/* The gate admits a right mapping, and finds each wrong one where it must show. Modulus and ratio are exact but for the
- * sampling of five periods and strains of 1e-3. */
+/* The gate accepts a correct mapping of parameters, and detects each wrong one in the expected checks. Modulus and
+ * ratio are exact up to the sampling of five periods and strains of 1e-3. */
 static void test_gate(void **unused) {
     (void)unused;
     static const char *const names[] = {"free fall", "modulus", "Poisson", "cantilever", "frequency"};
@@ -153,7 +153,8 @@ static void test_gate(void **unused) {
     }
 }
 
-/* Particles without cells fall as a block of liquid or of sand. Still water of this engine falls through its floor. */
+/* Particles without cells fall as a block of liquid or of sand. In still_water this engine's liquid falls through the
+ * floor. */
 static void test_gate_of_particles(void **unused) {
     (void)unused;
     static const char *const matters[] = {"FAULTY_HELLO=liquid", "FAULTY_HELLO=sand"};
@@ -187,7 +188,7 @@ static void test_first_step(void **unused) {
     forget(&t);
 }
 
-/* What is stored tells engine, version and device; the run is known again; `show` repeats it. */
+/* A stored run has engine, version and device; it is found again; and the command of `show` repeats it. */
 static void test_stored(void **unused) {
     (void)unused;
     const char *file = springs();
@@ -287,7 +288,7 @@ static void write_suite(const char *method, const char *tolerances) {
     write_text("gated.yaml", text);
 }
 
-/* `gate` of an engine against its former version: itself passes, or is undecided on a busy machine. */
+/* `gate` with an engine as its own former version passes, or is undecided on a busy machine. */
 static void gate_same(const char *file, const char *method) {
     write_suite(method, "");
     told t = gate_engines(file, file);
@@ -296,7 +297,7 @@ static void gate_same(const char *file, const char *method) {
     forget(&t);
 }
 
-/* Another engine under the same name inverts a third tetrahedron. */
+/* Another engine of the same name inverts one more tetrahedron, the third. */
 static void test_gated(void **unused) {
     (void)unused;
     const char *python = minimal();
@@ -424,7 +425,7 @@ static void test_faults(void **unused) {
     forget(&t);
 }
 
-/* Ten steps a call at most, and none is lost: 20 are made, in two or more calls. */
+/* Steps are batched into calls, at most ten per call, and none is lost: 20 steps take two or more calls. */
 static void test_steps_a_call(void **unused) {
     (void)unused;
     static const char *const most[] = {"steps_a_call=1", "steps_a_call=7", "steps_a_call=1000"};
@@ -442,7 +443,7 @@ static void test_steps_a_call(void **unused) {
     assert_true(tip[0] == tip[1] && tip[1] == tip[2]);
 }
 
-/* The engine of the third run of four kills itself; then it does not. */
+/* The engine of the third of four runs kills itself; in a second sweep it does not. */
 static void test_killed_in_a_sweep(void **unused) {
     (void)unused;
     char environment[PATH_MAX + 100];
@@ -480,7 +481,8 @@ static void test_killed_in_a_sweep(void **unused) {
     forget(&t);
 }
 
-/* Nobody typed --engine: the file did. Of an engine of this program `show` knows where it is. */
+/* The engine came from the sweep's file, not from --engine. `show` prints --engine only for an engine of this program,
+ * whose path it knows. */
 static void show_names_the_engine(void) {
     told t = tell("list", "runs", "--db", in_workplace("with.db"), "--json");
     json_t *kept = parse(t.out);
@@ -499,10 +501,10 @@ static void show_names_the_engine(void) {
     expect_code(t, 0);
     expect_says(t.out, "--engine examples/engines/springs.yaml");
     forget(&t);
-    (void)springs(); /* back at its place */
+    (void)springs(); /* restores the file */
 }
 
-/* A figure goes on without the engines that are not there; in a sweep they must be. The workplace has no adapters. */
+/* A figure skips missing engines; a sweep requires all of them. The workplace has no adapters. */
 static void test_figures(void **unused) {
     (void)unused;
     told t = tell("reproduce", "engines-cantilever", "--quick", "--db", in_workplace("figure.db"));
@@ -544,7 +546,7 @@ static long read_pid(void) {
     return 0;
 }
 
-/* The engine of a run that hangs is gone after the program was interrupted, or killed. */
+/* The engine of a hanging run is gone after the program was interrupted or killed. */
 static void end_by(int signal, int code) {
     char environment[PATH_MAX + 100];
     snprintf(environment, sizeof environment, "FAULTY_PID=%s", in_workplace("pid"));

@@ -1,4 +1,4 @@
-/* The build and the machine: against what the kernel itself says, and the same on every reading. */
+/* Build and machine: against the information of the kernel, and the same on every reading. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void test_machine_matches_the_kernel(void **state) {
     assert_true(machine.packages >= 1 && machine.cores >= machine.packages && machine.threads >= machine.cores);
     assert_true(machine.threads >= get_nprocs());
 
-    /* What sysinfo counts lies up to 8 % under what is built in, and the field is rounded up to whole GiB. */
+    /* sysinfo reports up to 8 % less than the installed memory, and the field is rounded up to whole GiB. */
     struct sysinfo info;
     assert_int_equal(sysinfo(&info), 0);
     double mib = (double)info.totalram * info.mem_unit / 1048576;
@@ -51,7 +51,7 @@ static void test_machine_matches_the_kernel(void **state) {
     assert_true((double)machine.memory_mib >= mib && (double)machine.memory_mib < mib + 1024);
 }
 
-/* A fingerprint that moved would make every stored run look like another machine's. */
+/* If the fingerprint changed, every stored run would look like one of another machine. */
 static void test_fingerprint_stays(void **state) {
     (void)state;
     pbd_machine first, second;

@@ -1,5 +1,5 @@
-/* `eval`: what goes in, what comes out, and what it says about rows and parameters it cannot take. Expected numbers are
- * worked out by hand from the formulas of methods/physics/README.md. */
+/* `eval`: input, output, and errors for invalid rows and parameters. Expected numbers are calculated by hand from the
+ * formulas of methods/physics/README.md. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #define eval_with(input, ...) tell_input(STDOUT_KEPT, input, (const char *const[]){"eval", "stress", __VA_ARGS__, NULL})
 
-/* The numbers of a text, lines and commas alike; returns how many. */
+/* Reads numbers separated by commas or line ends; returns how many. */
 static size_t numbers(const char *text, double *out, size_t most) {
     size_t n = 0;
     for (char *end; *text && n < most; text = *end ? end + 1 : end, n++) out[n] = strtod(text, &end);
@@ -45,11 +45,11 @@ static void test_values_by_hand(void **state) {
     check_row("stvk", "2,0,0,0,1,0,0,0,1\n", (double[10]){18, 0, 0, 0, 6, 0, 0, 0, 6, 6.75});
     /* R = I: P = 2 (F - I) + 4 tr(F - I) I. */
     check_row("corotated", "2,0,0,0,1,0,0,0,1\n", (double[10]){6, 0, 0, 0, 4, 0, 0, 0, 4, 3});
-    /* A quarter turn about z of the same: P turns along. */
+    /* The same rotated by a quarter turn about z: P rotates with it. */
     check_row("corotated", "0,-1,0,2,0,0,0,0,1\n", (double[10]){0, -4, 0, 6, 0, 0, 0, 0, 4, 3});
     /* Simple shear by 1/2: J = 1, F^-T = (1 0 0; -1/2 1 0; 0 0 1), P = F - F^-T, psi = 1/8. */
     check_row("neo_hookean", "1,0.5,0,0,1,0,0,0,1\n", (double[10]){0, 0.5, 0, 0.5, 0, 0, 0, 0, 0, 0.125});
-    /* log 2 along x: P = 2 mu log 2/2 + 4 log 2/2 along, 4 log 2 across; psi = 3 log^2 2. */
+    /* log 2 along x: P = 2 mu log 2/2 + 4 log 2/2 along x, 4 log 2 across; psi = 3 log^2 2. */
     const double l = log(2);
     check_row("hencky", "2,0,0,0,1,0,0,0,1\n", (double[10]){3 * l, 0, 0, 0, 4 * l, 0, 0, 0, 4 * l, 3 * l * l});
     /* m = 4/3, l = 29/6: I = 6, J = 2, a = 1 + 6/29; P = (8/7) F + (29/6) (23/29) cof F, cof = diag(1, 2, 2). */
@@ -84,7 +84,7 @@ static void test_one_line_for_one_line(void **state) {
 static void test_joins(void **state) {
     (void)state;
     /* Sides held, stretch 0.2, lambda + 2 mu = 6: stvk -0.096 * 6; printed -0.8 * 6; continuous and clamp: the largest
-     * resistance -1/(3 sqrt 3) * 6; shifted: that and (0.2 - 1/sqrt 3) * 6. */
+     * resistance, -1/(3 sqrt 3) * 6; shifted: that plus (0.2 - 1/sqrt 3) * 6. */
     static const struct {
         const char *join;
         double wanted;
@@ -173,7 +173,7 @@ static void test_what_it_cannot_take(void **state) {
     expect_says(answer.err, "line 2");
     forget(&answer);
 
-    /* Nobody takes the answers. */
+    /* The output cannot be written. */
     answer = tell_input(STDOUT_FULL, row, (const char *const[]){"eval", "stress", "--material", "stvk", NULL});
     expect_code(answer, 5);
     forget(&answer);
@@ -194,7 +194,7 @@ static void check_numbers(const char *const words[], const char *input, size_t c
     forget(&answer);
 }
 
-/* Every rule by hand; mu = 1 where E = 2.6. A quarter turn about z comes back turned. */
+/* Every rule by hand; mu = 1 where E = 2.6. A quarter turn about z is kept in the result. */
 static void test_flow_by_hand(void **state) {
     (void)state;
     const double a = 0.05 / sqrt(3), x = exp(a), y = exp(-a); /* |dev tau| = 2 sqrt 2 a = sqrt(2/3) 0.1 */
@@ -206,26 +206,26 @@ static void test_flow_by_hand(void **state) {
     check_numbers((const char *const[]){"eval", "flow", "--rule", "von_mises", "-s", "E=2.6", "-s", "yield_stress=0.1",
                                         "-s", "yield_norm=frobenius", NULL},
                   "1.25,0,0,0,0.8,0,0,0,1\n", 9, (double[9]){f, 0, 0, 0, 1 / f, 0, 0, 0, 1}, 1e-15);
-    /* Expansion ends at the tip, F = R, and log 2 is gained; pressure stays; half of a gain is given back. */
+    /* Expansion ends at the tip, F = R, with a volume gain of log 2; pressure is unchanged; a gain is given back. */
     check_numbers((const char *const[]){"eval", "flow", "--rule", "drucker_prager", "-s", "friction_angle=30", NULL},
                   "2,0,0,0,1,0,0,0,1\n0.5,0,0,0,0.5,0,0,0,0.5\n", 20,
                   (double[20]){1, 0, 0, 0, 1, 0, 0, 0, 1, log(2), 0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5, 0}, 1e-15);
     check_numbers((const char *const[]){"eval", "flow", "--rule", "drucker_prager", "-s", "state=0.3", NULL},
                   "0.81873075307798182,0,0,0,0.81873075307798182,0,0,0,0.81873075307798182\n", 10,
                   (double[10]){exp(-0.1), 0, 0, 0, exp(-0.1), 0, 0, 0, exp(-0.1), 0}, 1e-15);
-    /* p0 = 1e-5 kappa: pressed to J = sqrt(1 - 2e-5), and alpha by the rest. */
+    /* p0 = 1e-5 kappa: the elastic part keeps J = sqrt(1 - 2e-5), and alpha takes the rest. */
     const double j = sqrt(1 - 2e-5), c = cbrt(j);
     check_numbers((const char *const[]){"eval", "flow", "--rule", "nacc", "-s", "xi=0", "-s", "alpha0=-0.1", NULL},
                   "0.5,0,0,0,0.5,0,0,0,0.5\n", 10, (double[10]){c, 0, 0, 0, c, 0, 0, 0, c, -0.1 + log(0.125) - log(j)},
                   1e-13);
-    /* power 1: of the overstress A = 2 sqrt 2 log 1.25 - sqrt(2/3) 0.1 the part A/(1 + 2 mu dt/viscosity) stays. */
+    /* power 1: of the overstress A = 2 sqrt 2 log 1.25 - sqrt(2/3) 0.1, A/(1 + 2 mu dt/viscosity) remains. */
     const double r = sqrt(2.0 / 3) * 0.1, e = (r + (2 * sqrt(2) * log(1.25) - r) / 1.2) / (2 * sqrt(2));
     check_numbers((const char *const[]){"eval", "flow", "--rule", "herschel_bulkley", "-s", "E=2.6", "-s",
                                         "yield_stress=0.1", "-s", "viscosity=5", "-s", "dt=0.5", NULL},
                   "1.25,0,0,0,0.8,0,0,0,1\n", 9, (double[9]){exp(e), 0, 0, 0, exp(-e), 0, 0, 0, 1}, 1e-14);
     check_numbers((const char *const[]){"eval", "flow", "--rule", "snow", NULL}, "1.1,0,0,0,1,0,0,0,0.9\n", 10,
                   (double[10]){1.0075, 0, 0, 0, 1, 0, 0, 0, 0.975, 1.1 * 0.9 / (1.0075 * 0.975)}, 1e-15);
-    /* Zero and a reflection are rows like others. */
+    /* Zero and a reflection are valid rows. */
     check_numbers((const char *const[]){"eval", "flow", "--rule", "snow", NULL},
                   "0,0,0,0,0,0,0,0,0\n1,0,0,0,1,0,0,0,-1\n", 20,
                   (double[20]){0.975, 0, 0, 0, 0.975, 0, 0, 0, 0.975, 1e-12 / pow(0.975, 3),
@@ -233,7 +233,7 @@ static void test_flow_by_hand(void **state) {
                   1e-15);
 }
 
-/* W and dW/dr of each kernel at r = 0, at half its support and at its end: claims A1, with h = 0.5 (support 1). */
+/* W and dW/dr of each kernel at r = 0, at half its support and at its support: claims A1, with h = 0.5 (support 1). */
 static void test_kernels_by_hand(void **state) {
     (void)state;
     const double pi = acos(-1);

@@ -1,4 +1,4 @@
-/* Tables of what is stored, and the list of the newest runs: each format by its own rules, from expected bytes that
+/* Tables of stored runs, and the list of the newest runs: each format by its own rules, against expected bytes that
  * were written by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 /* ---- Formats ----------------------------------------------------------------------------------------------------- */
 
-/* Two columns and what is hard in each format. */
+/* Two columns with the difficult values and characters of each format. */
 static pbd_text_table sample_table(void) {
     pbd_text_table t = {0};
     assert_fine(pbd_text_table_column(&t, "a_name", ""));
@@ -49,8 +49,8 @@ static void expect_text(char *got, const char *wanted) {
     free(got);
 }
 
-/* RFC 4180: fields with a comma, quote or line's end in quotes, quotes doubled, lines end in CR LF. 0.1 with 17 digits
- * is 0.10000000000000001, the double next to it. */
+/* RFC 4180: fields with a comma, quote or line break are quoted, quotes are doubled, lines end with CR LF. The double
+ * nearest to 0.1 is 0.10000000000000001 with 17 digits. */
 static void test_csv(void **state) {
     (void)state;
     expect_text(written(PBD_CSV, 0),
@@ -114,7 +114,7 @@ static void test_latex(void **state) {
     expect_text(written(PBD_LATEX, 0), latex_table);
 }
 
-/* The same bytes through LaTeX itself, where there is one: no error, and no warning but that of the empty label. */
+/* The same bytes through LaTeX, if it is installed: no error, and no warning but that of the empty label. */
 static void test_latex_compiles(void **state) {
     (void)state;
     if (system("command -v pdflatex >/dev/null 2>&1 && kpsewhich booktabs.sty >/dev/null 2>&1") != 0) {
@@ -132,7 +132,7 @@ static void test_latex_compiles(void **state) {
     assert_int_equal(system(command), 0);
 }
 
-/* What is stored comes back from a CSV to the last bit. */
+/* Doubles survive the round trip through CSV bitwise. */
 static void test_csv_keeps_doubles(void **state) {
     (void)state;
     pbd_text_table t = {0};
@@ -170,7 +170,7 @@ static char *exported(const char *db, pbd_export request) {
     return text;
 }
 
-/* Sample runs differ in `cells`; their errors are the metrics that are better lower, in the order of their report. */
+/* Sample runs differ in `cells`; their errors are the metrics with direction lower, in the order of recording. */
 static void test_usual_columns(void **state) {
     (void)state;
     const char *db = fresh("usual.db");
@@ -217,7 +217,7 @@ static void test_chosen_columns_and_runs(void **state) {
                 "state,cells\r\n");
 }
 
-/* Rows are sorted by what varies: by number, not by the digits' letters. */
+/* Rows are sorted by what varies, numerically and not alphabetically. */
 static void test_order(void **state) {
     (void)state;
     const char *db = fresh("order.db");
@@ -229,7 +229,7 @@ static void test_order(void **state) {
     free(text);
 }
 
-/* jsonl of some runs is what merge takes. */
+/* merge accepts the jsonl of selected runs. */
 static void test_jsonl_of_some(void **state) {
     (void)state;
     const char *db = fresh("some.db"), *into = fresh("some-into.db"), *file = fresh("some.jsonl");
@@ -291,7 +291,7 @@ static void test_other_subjects(void **state) {
 
 /* ---- As a person does it ----------------------------------------------------------------------------------------- */
 
-/* Bad words: exit 2, a sentence with the nearest, and no output. */
+/* Invalid words: exit 2, a message with the nearest valid one, and no output. */
 static void test_bad_words(void **state) {
     (void)state;
     const char *db = fresh("bad.db");
@@ -359,7 +359,7 @@ static void test_list_runs(void **state) {
     for (int i = 0; i < 20; i++) {
         const json_t *run = json_array_get(runs, (size_t)i);
         assert_int_equal(json_integer_value(json_object_get(json_object_get(run, "params"), "cells")), 29 - i);
-        assert_int_equal(json_object_size(json_object_get(run, "params")), 1); /* what differs, and only that */
+        assert_int_equal(json_object_size(json_object_get(run, "params")), 1); /* only the parameters that differ */
         assert_string_equal(json_string_value(json_object_get(run, "state")), "diverged");
         assert_true(json_number_value(json_object_get(run, "time_s")) == 0.25 / 7); /* 7 calls took 0.25 s */
     }

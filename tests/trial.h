@@ -1,5 +1,5 @@
-/* A case built by its name, and what it measures on states that a test prescribes, through a method that only reads
- * them out. */
+/* A case built by name, and its metrics on states that a test prescribes. The `telling` method returns these states and
+ * solves nothing. */
 #ifndef PBD_TESTS_TRIAL_H
 #define PBD_TESTS_TRIAL_H
 
@@ -10,7 +10,7 @@
 /* ---- A method that holds what it is told ------------------------------------------------------------------------- */
 
 typedef struct told_state {
-    const double *positions, *velocities; /* NULL: it tells none */
+    const double *positions, *velocities; /* NULL: not readable */
 } told_state;
 
 UNUSED static pbd_status told_read(const void *state, pbd_field field, double *out) {
@@ -18,7 +18,7 @@ UNUSED static pbd_status told_read(const void *state, pbd_field field, double *o
     const double *rows = field == PBD_POSITIONS ? s->positions : field == PBD_VELOCITIES ? s->velocities : NULL;
     if (!rows) return pbd_error(PBD_NOT_SUPPORTED, "not told");
     size_t n = 0;
-    while (!isnan(rows[n])) out[n] = rows[n], n++; /* what is told ends with NaN */
+    while (!isnan(rows[n])) out[n] = rows[n], n++; /* the arrays end with NaN */
     return pbd_ok();
 }
 
@@ -31,14 +31,14 @@ typedef struct trial {
     pbd_values values;
     union {
         pbd_setup setup;
-        pbd_scene scene; /* of it: its first member */
+        pbd_scene scene; /* the first member of setup */
     };
     pbd_result result;
     pbd_recorder *recorder;
-    double *x, *v; /* what the telling method holds: at rest, and 0 */
+    double *x, *v; /* the state of the telling method; initially the rest positions, and 0 */
 } trial;
 
-/* Settings are "key=value" words, split at blanks. Close it only after PBD_OK. */
+/* `words`: settings key=value, separated by blanks. Close the trial only after PBD_OK. */
 UNUSED static pbd_status try_case(trial *t, const char *name, const char *words) {
     const pbd_method_entry *entry;
     char text[600], *save = NULL;
@@ -47,7 +47,7 @@ UNUSED static pbd_status try_case(trial *t, const char *name, const char *words)
     size_t count = 0;
     *t = (trial){0};
     PBD_TRY(pbd_find_case(name, &t->c));
-    PBD_TRY(pbd_find_method("fem_linear", &entry)); /* only so that settings resolve */
+    PBD_TRY(pbd_find_method("fem_linear", &entry)); /* needed to resolve the settings only */
     snprintf(text, sizeof text, "%s", words);
     for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save))
         PBD_TRY(pbd_setting_parse(word, &setting[count++]));
@@ -107,7 +107,7 @@ UNUSED static void back_to_rest(trial *t) {
     memcpy(t->x, t->scene.particles.positions, 3 * t->scene.particles.count * sizeof *t->x);
 }
 
-/* What a case measures at rest: a reference that knows no state. */
+/* The value of a metric at rest, for references that do not depend on the state. */
 UNUSED static double reference(const char *name, const char *words, const char *metric) {
     trial t;
     open_case(&t, name, words);
@@ -117,7 +117,7 @@ UNUSED static double reference(const char *name, const char *words, const char *
     return value;
 }
 
-/* Each is a case, its settings, and what the sentence that refuses them says. */
+/* bad[i]: a case, settings that it must refuse, and a part of the message. */
 UNUSED static void check_refusals(const char *const (*bad)[3], size_t count) {
     for (size_t i = 0; i < count; i++) {
         trial t;

@@ -1,5 +1,5 @@
-/* A scene whose states are given, for tests of the viewer: two spheres of different matter that move apart or up, and a
- * square of cloth, none of which any method computed. */
+/* A scene with prescribed states, for tests of the viewer: two spheres of different matter that move apart or up, and a
+ * square of cloth. No method is run. */
 #ifndef PBD_TESTS_VIEWED_SCENE_H
 #define PBD_TESTS_VIEWED_SCENE_H
 
@@ -10,7 +10,7 @@
 
 enum { VIEWED = 6, VIEWED_STATES = 3 };
 
-/* What the spheres do in a state; the cloth lies still at z = -1. */
+/* Positions and velocities of a state; the cloth is at rest at z = -1. */
 typedef struct viewed_state {
     double x[3 * VIEWED], v[3 * VIEWED];
 } viewed_state;
@@ -49,7 +49,7 @@ static pbd_scene viewed_scene(void) {
     };
 }
 
-/* In state k both spheres are at z = k * rise, at rest but for the right one, which has a speed of 2 m/s. */
+/* In state k both spheres are at z = k * rise; the left one has velocity 0, the right one a speed of 2 m/s. */
 static pbd_status viewed_keep(const pbd_scene *scene, double rise, int file, pbd_spool **out) {
     const pbd_spool_plan plan = pbd_view_plan(file, VIEWED_STATES, 10, 1, PBD_COLOUR_AUTO);
     PBD_TRY(pbd_spool_begin(&plan, scene, &viewed_method, out));

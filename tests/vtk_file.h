@@ -1,4 +1,4 @@
-/* Arrays of a VTK XML file with data compressed by zlib, as base64, by the format's description:
+/* Reads arrays of a VTK XML file with zlib-compressed data in base64, according to the format's description:
  * https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html. Include after <cmocka.h>. */
 #ifndef PBD_TESTS_VTK_FILE_H
 #define PBD_TESTS_VTK_FILE_H
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* The bytes of a file, the caller's; as a string they end within the data. */
+/* Returns the bytes of a file, which the caller frees. As a string they would end within the data. */
 static inline char *vtk_read(const char *folder, const char *name) {
     char path[8192];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -35,8 +35,8 @@ static inline double vtk_number(const char *type, const unsigned char *at, size_
     return at[i];
 }
 
-/* Base64 from `text` to the first character that is none, padding skipped: bytes, the caller's. Head and blocks of an
- * array are padded each, so that every four characters are at most three bytes. */
+/* Decodes base64 up to the first character that is not base64; the caller frees the bytes. The header and the blocks of
+ * an array are padded separately, so every four characters give at most three bytes. */
 static inline unsigned char *vtk_bytes(const char *text) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     unsigned char *bytes = malloc(strlen(text) + 1), *out = bytes;
@@ -53,7 +53,7 @@ static inline unsigned char *vtk_bytes(const char *text) {
     return bytes;
 }
 
-/* The numbers of the array of this name, which must be `count`; the caller's. `file`: all its bytes. */
+/* Returns the `count` numbers of the array of this name; the caller frees them. `file`: all bytes of the file. */
 static inline double *vtk_array(const char *file, const char *name, size_t count) {
     char wanted[80], type[20] = "";
     size_t blocks, size, last, got = 0, width;

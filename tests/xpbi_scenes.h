@@ -1,4 +1,4 @@
-/* Clouds of particles for the tests of xpbi, and its formulas (claims A4) computed in the plainest way, in double. */
+/* Clouds of particles for the tests of xpbi, and its formulas (claims A4) implemented directly, in double. */
 #ifndef PBD_TESTS_XPBI_SCENES_H
 #define PBD_TESTS_XPBI_SCENES_H
 
@@ -7,16 +7,16 @@
 #include "tests/flow_values.h"
 #include "tests/ladder.h"
 
-/* The paper's kernels, where elastic matter has others by default. */
+/* The paper's kernels; elastic matter has others by default. */
 #define PAPERS "kernel=current hourglass_control=0 "
-/* And no smoothing, so that formulas are of the constraints alone. */
+/* Without smoothing too, so that the formulas are those of the constraints alone. */
 #define PAPERS_PLAIN PAPERS "xsph=0 position_correction=off"
 
 UNUSED static void plain_with(const char *more, char out[400]) { snprintf(out, 400, "%s %s", PAPERS_PLAIN, more); }
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */
 
-/* A jittered lattice of nx x ny x nz, with the spacing 0.1 m; masses and volumes are uneven by `uneven`. */
+/* A jittered lattice of n[0] x n[1] x n[2] particles with a spacing of 0.1 m; masses and volumes vary by `uneven`. */
 UNUSED static void make_lattice(pbd_scene *scene, const size_t n[3], double jitter, double uneven) {
     uint64_t seed = 7;
     const size_t count = n[0] * n[1] * n[2];
@@ -59,7 +59,8 @@ UNUSED static void invert3(double a[3][3], double out[3][3]) {
         }
 }
 
-/* Wendland's gradient by x_p, of d = x_b - x_p: -(5 sigma/r) q (1 - q/2)^3 (-d/|d|), q = |d|/r (claims A1). */
+/* Gradient of Wendland's kernel with respect to x_p, where d = x_b - x_p: -(5 sigma/r) q (1 - q/2)^3 (-d/|d|),
+ * q = |d|/r (claims A1). */
 UNUSED static void wendland_gradient(const double d[3], double r, double out[3]) {
     const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), q = length / r;
     const double sigma = 21 / (16 * M_PI * r * r * r), left = q < 2 ? 1 - q / 2 : 0;
@@ -102,7 +103,7 @@ UNUSED static void multiply3(double a[3][3], double b[3][3], double out[3][3]) {
         for (int j = 0; j < 3; j++) out[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
 }
 
-/* log of the stretches of F, by GSL. */
+/* The logarithms of the stretches of F, by GSL. */
 UNUSED static void hencky_strains(double F[3][3], double e[3]) {
     double entries[9], v[9], s[3], work[3];
     memcpy(entries, F, sizeof entries);
@@ -115,7 +116,7 @@ UNUSED static void hencky_strains(double F[3][3], double e[3]) {
 
 enum { FORM_ENERGY, FORM_SHEAR, FORM_VOLUME };
 
-/* C of Eq. 6, or of Eq. 4 and 5 in the same units: sqrt(2 mu) C_mu, sqrt(lambda) C_lambda, so that alpha = 1/V^0. */
+/* C of Eq. 6, or of Eq. 4 and 5 scaled to the same units, sqrt(2 mu) C_mu and sqrt(lambda) C_lambda: alpha = 1/V^0. */
 UNUSED static double constraint_of(const pbd_material *m, double F[3][3], int form) {
     const double mu = m->E / (2 * (1 + m->nu)), lambda = m->E * m->nu / ((1 + m->nu) * (1 - 2 * m->nu));
     double e[3];
@@ -143,7 +144,7 @@ UNUSED static void check_steps(solver *s, double dt, int steps) {
     for (int i = 0; i < steps; i++) check_ok(s->method->step(s->state, dt));
 }
 
-/* Opens, steps and reads velocities. */
+/* Opens a solver, steps it and returns the velocities, which the caller frees. */
 UNUSED static double *velocities_after(const pbd_scene *scene, const char *words, double dt, int steps) {
     solver s;
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, scene, words);

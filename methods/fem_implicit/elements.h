@@ -16,7 +16,8 @@ typedef enum element_kind { ELEMENT_TET4, ELEMENT_TET10, ELEMENT_HEX8, ELEMENT_H
 
 enum { ELEMENT_MOST_NODES = 27, ELEMENT_MOST_POINTS = 64 };
 
-/* A rule on the reference element: shape functions and their gradients by reference coordinates at its points. */
+/* A quadrature rule on the reference element: its points, with the shape functions and their gradients by reference
+ * coordinates there. */
 typedef struct element_rule {
     int points, nodes;
     double weight[ELEMENT_MOST_POINTS];
@@ -26,7 +27,7 @@ typedef struct element_rule {
 } element_rule;
 
 int element_nodes(element_kind kind);
-/* The rule for stiffness, and the one for mass (64 points: exact for polynomials of degree 5 and more). */
+/* The rule for stiffness, and the one for mass (64 points: exact for polynomials up to at least degree 5). */
 void element_stiffness_rule(element_kind kind, element_rule *out);
 void element_mass_rule(element_kind kind, element_rule *out);
 /* A rule of zero weights at the element's nodes, where deformation is largest. */
@@ -39,9 +40,9 @@ typedef struct element_mesh {
     size_t elements;
     double *position;  /* nodes x 3, m, at rest */
     uint32_t *element; /* elements x corners */
-    bool *held;        /* nodes x 3: of a mid-side node, when all its corners are */
-    uint32_t *parent;  /* (nodes - particles) x 8: corners whose mean the node is, ascending, filled up with UINT32_MAX;
-                          rows ascending */
+    bool *held;        /* nodes x 3; a mid-side node is held if all its corners are */
+    uint32_t *parent;  /* (nodes - particles) x 8: corners whose mean is the node, ascending, padded with UINT32_MAX;
+                          rows are sorted */
 } element_mesh;
 
 /* Makes the mesh of `kind` from the scene's tetrahedra or hexahedra. PBD_NOT_SUPPORTED when the scene has none,
@@ -54,8 +55,8 @@ void element_mesh_free(element_mesh *mesh);
  * PBD_BAD_INPUT when one of them is no edge or face of an element. */
 pbd_status element_surface_load(const element_mesh *mesh, const pbd_scene *scene, double *load);
 
-/* Gradients of the shape functions by rest position at point q of a rule, 1/m, and the volume of the point (weight
- * times Jacobian, m^3); for a rule without weights, the Jacobian itself. */
+/* Writes the gradients of the shape functions by rest position at point q of a rule, 1/m. Returns the volume of the
+ * point (weight times Jacobian determinant, m^3); for a rule with zero weights, the determinant itself. */
 double element_gradients(const element_mesh *mesh, size_t element, const element_rule *rule, int q,
                          double gradient[ELEMENT_MOST_NODES][3]);
 

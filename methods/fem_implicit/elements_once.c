@@ -9,11 +9,11 @@
 
 /* ---- Shape functions --------------------------------------------------------------------------------------------- */
 
-/* Nodes of the hexahedra run lexicographically, x fastest, through 0..p in each direction; Zienkiewicz's corners and
- * these. */
+/* Nodes of a hexahedron are in lexicographic order, x fastest, with indices 0..p in each direction. The table gives the
+ * indices of the corners, over p, in Zienkiewicz's order. */
 static const int hex_corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
                                      {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
-/* Corners at both ends of the edges of a tetrahedron, in the order of its mid-side nodes 4..9. */
+/* End corners of the edges of a tetrahedron, in the order of its mid-side nodes 4..9. */
 static const int tet_edge[6][2] = {{0, 1}, {1, 2}, {2, 0}, {0, 3}, {1, 3}, {2, 3}};
 
 static bool is_tet(element_kind kind) { return kind == ELEMENT_TET4 || kind == ELEMENT_TET10; }
@@ -94,7 +94,7 @@ static void gauss_cube(element_kind kind, int n, element_rule *rule) {
                           gauss_weight[n][i] * gauss_weight[n][j] * gauss_weight[n][k], rule);
 }
 
-/* The cube's rule folded onto the tetrahedron (Duffy): x = u, y = v (1 - u), z = w (1 - u)(1 - v) on [0, 1]^3. */
+/* The cube's rule mapped to the tetrahedron (Duffy): x = u, y = v (1 - u), z = w (1 - u)(1 - v) on [0, 1]^3. */
 static void folded_cube(element_kind kind, int n, element_rule *rule) {
     for (int k = 0; k < n; k++)
         for (int j = 0; j < n; j++)
@@ -151,8 +151,8 @@ void element_nodal_rule(element_kind kind, element_rule *out) {
 
 /* ---- Meshes ------------------------------------------------------------------------------------------------------ */
 
-/* A node as the set of corners whose mean it is: ascending, filled up with UINT32_MAX. One corner is the corner itself;
- * two meshes' elements that share an edge or a face share its node, since they name the same corners. */
+/* Identifies a node by the corners whose mean it is, ascending, padded with UINT32_MAX; a corner node has itself alone.
+ * Elements that share an edge or a face share its node, since their keys name the same corners. */
 enum { PARENTS = 8 };
 typedef struct node_key {
     uint32_t corner[PARENTS];
@@ -175,12 +175,12 @@ static bool same_corners(const node_key *x, const node_key *y) {
     return memcmp(x->corner, y->corner, sizeof x->corner) == 0;
 }
 
-/* The corners of local node a, of an element with these vertices. */
+/* Writes the key of local node a of an element with these vertices. */
 static void name_node(element_kind kind, const uint32_t *vertex, int a, node_key *key) {
     int count = 0;
     memset(key->corner, 0xFF, sizeof key->corner);
     if (is_tet(kind)) {
-        /* The reference element turns the other way round than method.h's tetrahedra: two corners change places. */
+        /* The reference element is oriented opposite to method.h's tetrahedra, so two corners are swapped. */
         const uint32_t turned[4] = {vertex[1], vertex[0], vertex[2], vertex[3]};
         vertex = turned;
         for (int v = 0; v < 4; v++)
@@ -323,7 +323,7 @@ static int compare_parents(const void *a, const void *b) {
     return 0;
 }
 
-/* The node at the mean of some corners; SIZE_MAX: there is none. */
+/* Returns the node at the mean of these corners; SIZE_MAX: none. */
 static size_t node_between(const element_mesh *m, const uint32_t *corner, int count) {
     uint32_t key[PARENTS];
     memset(key, 0xFF, sizeof key);
@@ -333,7 +333,7 @@ static size_t node_between(const element_mesh *m, const uint32_t *corner, int co
     return found ? m->particles + (size_t)(found - m->parent) / PARENTS : SIZE_MAX;
 }
 
-/* The nodes of a piece in the order of surface_shape.h. */
+/* Writes the nodes of a loaded edge or face, in the order of surface_shape.h. Whether all of them exist. */
 static bool nodes_of_piece(const element_mesh *m, const uint32_t *corner, int corners, size_t *node) {
     const int nodes = surface_nodes(corners, order_of(m->kind));
     bool found = true;

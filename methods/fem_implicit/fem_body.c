@@ -34,7 +34,7 @@ static void keep_gradients(fem_implicit *fem) {
         }
 }
 
-/* Adds an element's mass between its corners a and b; mass: of each point of the rule, kg. */
+/* Adds the entry of an element's mass matrix for its nodes a and b. mass: at each point of the rule, kg. */
 static void add_pair_mass(fem_implicit *fem, const element_rule *rule, const double *mass, const uint32_t *node, int a,
                           int b) {
     for (size_t d = 0; d < 3; d++) {
@@ -45,7 +45,7 @@ static void add_pair_mass(fem_implicit *fem, const element_rule *rule, const dou
     }
 }
 
-/* The consistent mass matrix, and the dead load of gravity with it: M g, also from held nodes. */
+/* Makes the consistent mass matrix and the dead load of gravity, M g with the columns of held nodes included. */
 static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene) {
     element_rule rule;
     double gradient[ELEMENT_MOST_NODES][3], mass[ELEMENT_MOST_POINTS];
@@ -66,7 +66,7 @@ static pbd_status add_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene
     return pbd_ok();
 }
 
-/* The same with the masses of the scene's particles, as methods of particles have them. */
+/* The same with lumped mass: the masses of the scene's particles, as in particle methods. */
 static pbd_status add_lumped_mass_and_gravity(fem_implicit *fem, const pbd_scene *scene) {
     if (fem->mesh.nodes != fem->particles)
         return pbd_error(PBD_NOT_SUPPORTED,
@@ -82,8 +82,9 @@ static pbd_status add_lumped_mass_and_gravity(fem_implicit *fem, const pbd_scene
     return pbd_ok();
 }
 
-/* Forces on particles, and loads on edges and faces. The scene's forces include the latter, distributed to the corners
- * of its own cells: those of hex8, or of tet4 without hexahedra. */
+/* Adds forces on particles, and loads on edges and faces. The scene's forces already include the latter, distributed to
+ * the corners of its cells: of hexahedra, or of tetrahedra if it has no hexahedra. If the mesh has these same cells as
+ * hex8 or tet4, that distribution is used. */
 static pbd_status add_forces(fem_implicit *fem, const pbd_scene *scene) {
     const bool tet4 = fem->mesh.kind == ELEMENT_TET4, linear = tet4 || fem->mesh.kind == ELEMENT_HEX8;
     const size_t n = 3 * scene->particles.count;
@@ -99,7 +100,7 @@ static pbd_status add_forces(fem_implicit *fem, const pbd_scene *scene) {
     return element_surface_load(&fem->mesh, scene, fem->load);
 }
 
-/* Positions of a scene that does not start at rest; nodes between corners start at their mean. */
+/* Initial displacements and velocities of the scene; nodes between corners start with the mean of their corners. */
 static void take_start(fem_implicit *fem, const pbd_scene *scene) {
     for (size_t i = 0; i < 3 * scene->particles.count; i++) {
         if (scene->particles.start) fem->u[i] = scene->particles.start[i] - scene->particles.positions[i];

@@ -1,5 +1,5 @@
-/* A state of fem_implicit: the mesh with its gradients and volumes, the matrix, masses and loads (fem_body.c), and what
- * a solve of them needs (fem_implicit.c). */
+/* The state of fem_implicit: the mesh with its shape gradients and volumes, the matrix, masses and loads (fem_body.c),
+ * and the working data of a solve (fem_implicit.c). */
 #ifndef PBD_FEM_BODY_H
 #define PBD_FEM_BODY_H
 
@@ -38,17 +38,17 @@ typedef struct fem_implicit {
     double *volume;   /* elements x points, m^3 */
     double *pull;     /* elements x points: root of the sum of |gradient|^2, 1/m */
     pbd_sparse matrix;
-    pbd_factors *factors; /* of it; their order is kept */
+    pbd_factors *factors; /* of `matrix`; its column order is kept */
     int *place;           /* of pbd_sparse_find_places */
-    double *mass;         /* kg: the values of a matrix of the same pattern, for free unknowns */
+    double *mass;         /* kg: values of the mass matrix of the free unknowns, in the pattern of `matrix` */
     double *load;         /* nodes x 3, N: gravity and forces, a dead load */
-    double *later;        /* nodes x 3, N: gravity alone, once the forces have ended; NULL: they act throughout */
+    double *later;        /* nodes x 3, N: gravity alone, the load after the forces end; NULL: they act throughout */
     double *u, *v;        /* nodes x 3: displacement, m, and velocity, m/s */
     double *plastic;      /* elements x points x PLASTIC_ENTRIES: plastic Green strain; NULL: elastic */
     double time;          /* s */
-    double watched;       /* s: the scene's duration, whose last step's residuals are recorded; 0: none are */
+    double watched;       /* s: the scene's duration, if the residuals of its last step are recorded; else 0 */
     struct {
-        double first, begun; /* N; s, by the clock */
+        double first, begun; /* the first residual, N; the wall-clock time then, s */
         bool now;
     } watch;
     /* Of the running step. */
@@ -57,14 +57,14 @@ typedef struct fem_implicit {
     double *target;       /* m */
     double fraction;      /* of the load */
     double *residual;     /* nodes x 3: -dPi/du at u, N; 0 where held */
-    double *step;         /* nodes x 3: Newton's, m */
+    double *step;         /* nodes x 3: Newton step, m */
     double *trial, *trial_residual;
-    double *work, *packed; /* nodes x 3, and free unknowns */
+    double *work, *packed; /* scratch: nodes x 3; free unknowns */
     double *middle;        /* nodes x 3, m: the unknown of a time step */
     fem_implicit_settings set;
     double yield, creep, forces_end;
-    pbd_residual *left; /* of the running step or solve: where its residual goes; NULL: it is not measured */
-    double ended[2];    /* the last residual, and its rounding, over the load */
+    pbd_residual *left; /* where the residual of the running step or solve is written; NULL: nowhere */
+    double ended[2];    /* the last residual and its rounding, both over the load */
     pbd_recorder *recorder;
 } fem_implicit;
 
@@ -89,8 +89,8 @@ static inline double fem_norm(const double *x, size_t n) {
     return sqrt(sum);
 }
 
-/* From fem->set and fem->recorder; all else is zero. Errors leave what fem_body_free frees. */
+/* Reads fem->set and fem->recorder; all other members must be zero. Call fem_body_free also after an error. */
 pbd_status fem_body_create(fem_implicit *fem, const pbd_scene *scene);
-void fem_body_free(fem_implicit *fem); /* what it points to; safe on a zeroed one */
+void fem_body_free(fem_implicit *fem); /* frees what *fem points to; safe on a zeroed one */
 
 #endif

@@ -4,17 +4,17 @@
  *
  *     Pi(u) = sum_q V_q Psi(F_q(u)) - fraction * f.u + c/2 (u - target)' M (u - target),
  *
- * by Newton's method with a line search: c = 0 is statics, c and target of time steps are in begin_step. A minimiser is
- * sought, not any root of the forces: a line search that decreases the energy cannot end in the crumpled states at
- * which forces also balance. An equilibrium is accepted only if no element is inverted, at the quadrature points and
- * at the nodes.
+ * by Newton's method with a line search. Statics has c = 0; begin_step sets c and target of a time step. The solver
+ * seeks a minimiser, not any root of the forces: a line search that decreases the energy cannot end in the crumpled
+ * states at which forces also balance. An equilibrium is accepted only if no element is inverted, at the quadrature
+ * points and at the nodes.
  *
  * A load for which one solve does not converge is applied in steps; when the smallest step does not converge, the run
  * ends as no_equilibrium with the fraction that was reached.
  *
- * Newton stops when the residual is small relative to the load, or at the level of rounding: forces are sums of
- * stresses, whose error is the modulus times the rounding of F = I + grad u, also for a small load. Each evaluation
- * adds up that rounding. The displacements keep their accuracy: one step from the last residual above that level has
+ * Newton stops when the residual is small relative to the load, or at the level of rounding. Forces are sums of
+ * stresses, whose error is the modulus times the rounding of F = I + grad u, however small the load is. Each evaluation
+ * sums that rounding. The displacements keep their accuracy: a Newton step from the last residual above that level has
  * all digits of the linear solution. */
 #include <float.h>
 #include <math.h>
@@ -89,7 +89,8 @@ static void add_inertia(const fem_implicit *fem, const double *u, double *force,
     at->force_rounding = hypot(at->force_rounding, sqrt(rounding));
 }
 
-/* Rounding errors at one point: eps (|F| + |u| |grad|) of F, eps |P| plus the modulus times that of P. */
+/* Adds the rounding errors of one point: eps (|F| + |u| |grad|) in F, and in P eps |P| plus the modulus times the error
+ * in F. */
 static void add_rounding(const fem_implicit *fem, size_t point, double largest, const double F[9], const double P[9],
                          balance *at, double *squares) {
     const double dF = DBL_EPSILON * (fem_norm(F, 9) + largest * fem->pull[point]), stress = fem_norm(P, 9);
@@ -107,7 +108,7 @@ static void add_load(const fem_implicit *fem, const double *u, double *residual,
     }
 }
 
-/* Pi at u, and -dPi/du there. */
+/* Returns Pi at u; residual: -dPi/du there. */
 static balance evaluate(const fem_implicit *fem, const double *u, double *residual) {
     balance at = {0};
     double F[9], P[9], largest = 0, squares = 0;
@@ -185,7 +186,7 @@ static double force_scale(const fem_implicit *fem, double first_residual, const 
 }
 
 /* fem->step = K^-1 residual at u; falls back on the definite tangent where the exact one increases the energy. *slope
- * is the rate at which energy falls along it. */
+ * is the rate at which the energy falls along fem->step. */
 static pbd_status find_step(fem_implicit *fem, const double *u, double *slope) {
     for (int definite = 0; definite < 2; definite++) {
         assemble(fem, u, definite);
@@ -213,8 +214,8 @@ enum { HALVINGS = 30 };
  */
 static const double MARGIN = 8;
 
-/* The longest step by halving that decreases the energy (Armijo). Near the minimum energy is flat to rounding: there a
- * residual that halves, or is at the level of rounding, is accepted too. */
+/* Halves the step until the energy decreases enough (Armijo). Near the minimum the energy is flat to rounding; there a
+ * step is also accepted if the residual halves or is at the level of rounding. */
 static bool search_line(fem_implicit *fem, double *u, const balance *here, double residual, double slope) {
     double length = 1;
     for (int halving = 0; halving < HALVINGS; halving++, length *= 0.5) {
@@ -244,20 +245,20 @@ static void watch_residual(fem_implicit *fem, long iteration, double residual) {
 }
 
 static void record_residual(fem_implicit *fem, double relative) {
-    if (fem->inertia > 0) return; /* time steps are too many */
+    if (fem->inertia > 0) return; /* not for time steps: they are too many */
     pbd_series(fem->recorder, "newton_residual", "value", "1", &relative, 1, 1);
     pbd_series(fem->recorder, "newton_load_fraction", "value", "1", &fem->fraction, 1, 1);
 }
 
-/* Backward Euler's unknown is the position at the end of the step; that of the midpoint rule is not. */
+/* Only for backward Euler: its unknown is the position at the end of the step, that of the midpoint rule is not. */
 static void report_iterate(fem_implicit *fem, long iteration, const double *u) {
     if (!(fem->inertia > 0) || is_midpoint(fem) || !pbd_wants_iterates(fem->recorder)) return;
     for (size_t i = 0; i < fem->dofs; i++) fem->work[i] = fem->mesh.position[i] + u[i];
     pbd_iterate(fem->recorder, iteration, fem->work);
 }
 
-/* Minimises Pi from u on. PBD_NO_EQUILIBRIUM if it does not converge; u is then undefined. The test against rounding
- * begins after the first step, because the load itself may be that small. */
+/* Minimises Pi, starting from u. PBD_NO_EQUILIBRIUM if it does not converge; u is then undefined. The test against
+ * rounding begins after the first step, because the load itself may be that small. */
 static pbd_status minimise(fem_implicit *fem, double *u) {
     double scale = 0, first = 0;
     for (long iteration = 0; iteration <= fem->set.newton_iterations; iteration++) {
@@ -330,7 +331,7 @@ static const double SMALLEST_LOAD_STEP = 1.0 / 4096;
  * is halved. *reached: load fraction of the last equilibrium, *smallest: its smallest det F; fem->u: its solution. */
 static pbd_status put_load_on(fem_implicit *fem, double *reached, double *smallest) {
     double step = 1.0 / (double)fem->set.load_steps;
-    double *u = fem->target; /* statics has no target: the state to return to */
+    double *u = fem->target; /* unused in statics: holds the last equilibrium */
     *reached = 0, *smallest = 1;
     memcpy(u, fem->u, fem->dofs * sizeof *u);
     while (*reached < 1) {

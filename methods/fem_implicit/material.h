@@ -1,14 +1,14 @@
-/* The material for the assembly: rows of nine doubles. Laws without joins. */
+/* The material as the assembly uses it: F and P are row-major arrays of nine doubles. Laws without joins. */
 #ifndef PBD_FEM_MATERIAL_H
 #define PBD_FEM_MATERIAL_H
 
-#include "methods/physics/matter/tangent.h"
 #include "methods/physics/matter/law_material.h"
+#include "methods/physics/matter/tangent.h"
 
 typedef struct material {
     hyperelastic law;
     fibre_set fibre;
-    double modulus; /* lambda + 2 mu and what fibres add, Pa: the largest of small strain */
+    double modulus; /* lambda + 2 mu plus what fibres add, Pa: the largest at small strain */
 } material;
 
 static inline pbd_status material_make(const pbd_material *m, material *out) {
@@ -27,7 +27,7 @@ static inline pbd_status material_make(const pbd_material *m, material *out) {
     return pbd_ok();
 }
 
-/* Conversion between row-major arrays and columns. */
+/* Converts a row-major array to columns. */
 static inline mat3 material_matrix(const double F[9]) {
     return mat3_make(vec3_make((real)F[0], (real)F[3], (real)F[6]), vec3_make((real)F[1], (real)F[4], (real)F[7]),
                      vec3_make((real)F[2], (real)F[5], (real)F[8]));
@@ -38,7 +38,8 @@ static inline symmetric material_strain(const double *plastic) {
                        (real)plastic[3], (real)plastic[4], (real)plastic[5]};
 }
 
-/* Energy density, J/m^3, and with it P, Pa. NaN where the law is undefined. plastic: PLASTIC_ENTRIES, or NULL. */
+/* Returns the energy density, J/m^3, NaN where the law is undefined, and writes P, Pa. plastic: PLASTIC_ENTRIES, or
+ * NULL. */
 static inline double material_stress(const material *m, const double *plastic, const double F[9], double P[9]) {
     const mat3 f = material_matrix(F);
     stressed s = stress(m->law, f);
@@ -53,8 +54,8 @@ static inline double material_stress(const material *m, const double *plastic, c
     return (double)s.psi;
 }
 
-/* out[9 (3i + k) + 3j + l] = dP_ik/dF_jl, Pa, with the plastic strain held. `definite`: positive semidefinite, the sum
- * of the law's and the fibres' nearest such matrices. */
+/* out[9 (3i + k) + 3j + l] = dP_ik/dF_jl, Pa, with the plastic strain held. `definite`: made positive semidefinite,
+ * as the sum of the nearest such matrices of the law and of each fibre. */
 static inline void material_tangent(const material *m, const double *plastic, const double F[9], bool definite,
                                     double out[81]) {
     const mat3 f = material_matrix(F);
@@ -83,7 +84,8 @@ static inline void material_tangent(const material *m, const double *plastic, co
         }
 }
 
-/* The plastic strain after a step that ends at F. creep: the fraction of the strain beyond yield that flows, 0 to 1. */
+/* Updates the plastic strain after a step that ends at F. creep: the fraction of the strain beyond yield that flows,
+ * 0 to 1. */
 static inline void material_flow(double *plastic, const double F[9], double yield, double creep, bool deviatoric) {
     const symmetric s =
         plastic_flow(material_matrix(F), material_strain(plastic), (real)yield, (real)creep, deviatoric);

@@ -21,8 +21,8 @@ static double dot(const double *a, const double *b, size_t n) {
     return sum;
 }
 
-/* The problem's element as a scene: base held, corners in Zienkiewicz's order. Arrays are static or the problem's;
- * nothing to free. */
+/* Returns the problem's element as a scene: base held, corners in Zienkiewicz's order. Its arrays are static or the
+ * caller's; nothing to free. */
 static pbd_scene element_scene(const fit_problem *problem, double positions[24], double forces[24], double masses[8]) {
     static uint32_t hex[8] = {0, 1, 2, 3, 4, 5, 6, 7}, base[4] = {0, 1, 2, 3};
     memcpy(positions, problem->corner, 24 * sizeof *positions);
@@ -40,7 +40,7 @@ static pbd_scene element_scene(const fit_problem *problem, double positions[24],
                        .extent = 1};
 }
 
-/* J of each kind: sum of share g g'/(g'g), equal masses (A6). */
+/* J of each kind: sum of share g g'/(g'g), for equal masses (A6). */
 static void add_projections(fit_matrices *m) {
     for (size_t i = 0; i < m->constraints; i++) {
         const linear_constraint *c = &m->constraint[i];
@@ -112,8 +112,8 @@ double fit_error(const fit_matrices *m, const double k[HEX_KINDS]) {
 
 /* ---- Bounded least squares --------------------------------------------------------------------------------------- */
 
-/* Minimises over the free unknowns with the others at their bounds (state 0: at 0, 1: at 1, 2: free). False when the
- * answer leaves [0, 1]. */
+/* Minimises over the free unknowns, with the others at their bounds (state 0: at 0, 1: at 1, 2: free). Returns false if
+ * the solution leaves [0, 1]. */
 static bool solve_active_set(const fit_matrices *m, const int state[HEX_KINDS], double k[HEX_KINDS]) {
     double A[HEX_KINDS * HEX_KINDS], b[HEX_KINDS];
     int unknown[HEX_KINDS], n = 0;
@@ -181,8 +181,8 @@ static double matrix_objective(unsigned n, const double *k, double *gradient, vo
     return fit_error(o->m, k);
 }
 
-/* Runs an NLopt search over the unknowns (k_volume is 0 without volume constraints) and keeps the better of its result
- * and k. */
+/* Runs an NLopt search over the unknowns (k_volume is 0 without volume constraints). Overwrites k and *value only if
+ * its result is better. */
 static pbd_status search(nlopt_algorithm algorithm, nlopt_func f, objective *o, const double start[HEX_KINDS],
                          double k[HEX_KINDS], double *value) {
     double lower[HEX_KINDS] = {0}, upper[HEX_KINDS] = {1, 1, 1, 1}, x[HEX_KINDS], found = 0;
@@ -282,12 +282,12 @@ pbd_status fit_to_deformation_tests(const fit_matrices *m, fit_answer *out) {
         o.force[test] = force[test];
         o.u_fem[test] = u[test];
     }
-    /* The objective is not convex: search from several starts, and polish the best. */
+    /* The objective is not convex: search from several starts, then refine the best result. */
     static const double starts[][HEX_KINDS] = {
         {0.06, 0.16, 0.11, 0.1}, {0.02, 0.05, 0.05, 0.5}, {0.3, 0.3, 0.3, 0.3}, {0.1, 0.02, 0.3, 0.8}};
     double value = INFINITY;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        double start[HEX_KINDS]; /* with many iterations stiffnesses are small */
+        double start[HEX_KINDS]; /* the more iterations, the smaller the stiffnesses */
         for (int kind = 0; kind < HEX_KINDS; kind++) start[kind] = starts[i][kind] / m->problem.iterations;
         PBD_TRY(search(NLOPT_LN_SBPLX, test_objective, &o, start, out->k, &value));
     }

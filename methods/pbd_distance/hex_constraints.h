@@ -19,15 +19,16 @@ typedef struct hex_constraints {
     uint32_t *pair[HEX_DISTANCES]; /* count x 2 */
     double *rest[HEX_DISTANCES];   /* count, m */
     uint32_t *cell;                /* cells x 8 */
-    double *rest_volume[2];        /* cells, m^3 x 6, by split A and by split B (they differ on bent faces) */
+    double *rest_volume[2];        /* cells, m^3 x 6, for splits A and B (they differ on bent faces) */
 } hex_constraints;
 
-/* Lists the constraints of a scene's hexahedra in mesh order; per PBD_SHARED_ONCE each pair appears once. */
+/* Lists the constraints of a scene's hexahedra in mesh order: distances sorted by particle numbers, volumes by cell.
+ * With PBD_SHARED_ONCE each pair appears once. */
 pbd_status hex_constraints_create(const pbd_scene *scene, hex_constraints *out);
-void hex_constraints_free(hex_constraints *h); /* safe on zeroed */
+void hex_constraints_free(hex_constraints *h); /* safe on a zeroed one */
 
-/* Six times the volume of a cell with corners p and its gradient g (by corner, m^2), by split A or B: the sum of
- * (p1 x p2).p3 over the 12 triangles (rodero2016 section 4; the printed V0 is a sixth of it, R-3). */
+/* Returns six times the volume of a cell with corners p for split A or B: the sum of (p1 x p2).p3 over the 12 triangles
+ * (rodero2016 section 4; the printed V0 is a sixth of it, R-3). Writes its gradient g (per corner, m^2). */
 double hex_six_volumes(const double p[8][3], hex_split split, double g[8][3]);
 
 /* One constraint of the linear analysis: its gradient at rest. */
@@ -35,11 +36,11 @@ typedef struct linear_constraint {
     uint32_t particle[8];
     int count; /* 2 or 8 */
     hex_kind kind;
-    double share;   /* of the kind's stiffness: 1, or 1/2 for each half of HEX_SPLIT_MEAN */
-    double g[8][3]; /* gradient by particle */
+    double share;   /* factor of the kind's stiffness: 1, or 1/2 for each half of HEX_SPLIT_MEAN */
+    double g[8][3]; /* per particle */
 } linear_constraint;
 
-/* All constraints at rest, kind by kind in mesh order. *out is the caller's to free. */
+/* Lists all constraints at rest, kind by kind in mesh order. The caller frees *out. */
 pbd_status hex_linear_constraints(const hex_constraints *h, const double *positions, hex_split split,
                                   linear_constraint **out, size_t *count);
 

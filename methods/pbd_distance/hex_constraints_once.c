@@ -13,7 +13,8 @@ static const unsigned char diagonal_pairs[4][2] = {{0, 6}, {1, 7}, {2, 4}, {3, 5
 static const unsigned char (*const kind_pairs[HEX_DISTANCES])[2] = {edge_pairs, face_pairs, diagonal_pairs};
 static const size_t pairs_per_cell[HEX_DISTANCES] = {12, 12, 4};
 
-/* Faces seen from outside, turned so that split A cuts from the first to the third corner. */
+/* Faces, counter-clockwise seen from outside, rotated so that the diagonal of split A joins the first and third
+ * corners. */
 static const unsigned char faces[6][4] = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1, 5, 4},
                                           {1, 2, 6, 5}, {3, 7, 6, 2}, {0, 4, 7, 3}};
 
@@ -28,7 +29,7 @@ double hex_six_volumes(const double p[8][3], hex_split split, double g[8][3]) {
     double six = 0;
     memset(g, 0, 24 * sizeof(double));
     for (int f = 0; f < 6; f++)
-        for (int t = 0; t < 2; t++) { /* triangles (0, 1, 2) and (0, 2, 3) of the turned face */
+        for (int t = 0; t < 2; t++) { /* triangles (0, 1, 2) and (0, 2, 3) of the rotated face */
             int c[3] = {faces[f][turn], faces[f][(turn + 1 + t) % 4], faces[f][(turn + 2 + t) % 4]};
             for (int i = 0; i < 3; i++) {
                 double normal[3];
@@ -67,7 +68,7 @@ static pbd_status list_pairs(const pbd_scene *scene, int kind, hex_constraints *
             pair[2 * count] = a < b ? a : b;
             pair[2 * count++ + 1] = a < b ? b : a;
         }
-    /* Shared edges and faces show up as equal neighbours once sorted. */
+    /* Sorting makes the duplicates of shared edges and face diagonals adjacent. */
     qsort(pair, count, 2 * sizeof *pair, compare_pairs);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {

@@ -20,8 +20,8 @@ static pbd_status check_size(size_t n) {
         LINEAR_LARGEST, n);
 }
 
-/* One constraint on every column of X (3 particles rows, n columns): s = g'X, then target -= k w g s / (g'Wg).
- * Gauss-Seidel has target == X; Jacobi keeps X as it was before the sweep. */
+/* Applies one constraint to every column of X, 3 rows per particle and n columns: s = g'X, then
+ * target -= k w g s / (g'Wg). Gauss-Seidel passes target == X; Jacobi passes X as it was before the sweep. */
 static void project_columns(const linear_system *sys, const linear_constraint *c, const double *X, double *target,
                             size_t n, double *s) {
     double denominator = 0;
@@ -34,7 +34,7 @@ static void project_columns(const linear_system *sys, const linear_constraint *c
             for (size_t j = 0; j < n; j++) s[j] += g * row[j];
         }
     }
-    if (!(denominator > 0)) return; /* all its particles are held by w = 0 */
+    if (!(denominator > 0)) return; /* all its particles have w = 0 */
     for (int a = 0; a < c->count; a++) {
         double factor = sys->k[c->kind] * c->share * sys->w[c->particle[a]] / denominator;
         for (int d = 0; d < 3; d++) {
@@ -77,7 +77,7 @@ pbd_status linear_rest(const linear_system *sys, const double *f, const double *
     lapack_int *pivot = pbd_new(&a, lapack_int, n);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(linear_map(sys, A));
-    /* At rest the projection undoes the displacement by the load, dt^2 f/m: (I - A) u = push. */
+    /* At rest the projection cancels the displacement by the load, dt^2 f/m: (I - A) u = push. */
     for (size_t i = 0; i < n * n; i++) A[i] = -A[i];
     for (size_t i = 0; i < n; i++) A[i * n + i] += 1;
     size_t row = 0;

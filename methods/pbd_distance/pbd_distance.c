@@ -49,14 +49,14 @@
 PBD_SETTINGS(pbd_distance_settings, PARAMS)
 static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
 
-/* Constraints of one kind on the device, colour by colour. */
+/* Constraints of one kind on the device, sorted by colour. */
 typedef struct coloured {
     size_t count;
     int colours;
     size_t first[PBD_MOST_COLOURS + 1];
-    uint32_t *order;    /* host: new place -> constraint in mesh order */
+    uint32_t *order;    /* host: position on the device -> constraint in mesh order */
     uint32_t *particle; /* device: count x arity */
-    real *rest[2];      /* device: distances: [0]; volumes: splits A and B */
+    real *rest[2];      /* device; distances: [0], m; volumes: splits A and B, m^3 x 6 */
 } coloured;
 
 typedef struct pbd_distance {
@@ -69,29 +69,30 @@ typedef struct pbd_distance {
     uint32_t *gather_first, *gather_slot; /* device: Jacobi only */
     uint32_t *held;                       /* device */
     real *held_rest;                      /* device: held x 4 */
-    real *fastest;                        /* device: by block */
+    real *fastest;                        /* device: per block of particles, m/s */
     pbd_distance_settings set;
-    double k[HEX_KINDS], dt, extent; /* dt: of a step, s */
+    double k[HEX_KINDS], dt, extent; /* dt: time step, s */
     pbd_fixing fixing;
-    /* Host, f64: for the linear analysis and for reading back. */
+    /* Host, f64: for the linear analysis and for reading results. */
     hex_constraints constraints;
-    double *rest, *forces, *masses; /* forces with the weight */
+    double *rest, *forces, *masses; /* forces include the weight */
     bool *is_held;
-    pbd_residual *watched;                   /* of the running step: where its residual goes; NULL: not measured */
+    pbd_residual *watched;                   /* receives the residual of the running step; NULL: not measured */
     pbd_repeat *repeat;                      /* the launches of a step */
     double *static_predicted, *static_after; /* displacements of mode=static, particles x 3; NULL before a solve */
 } pbd_distance;
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* Row of `impulse` where the constraints of a kind begin: distances take one row each, volumes eight. */
+/* Returns the first row of a kind in `impulse`. A distance takes one row, a volume eight. */
 static size_t impulse_rows_before(const pbd_distance *s, int kind) {
     size_t rows = 0;
     for (int i = 0; i < kind; i++) rows += s->kind[i].count;
     return rows;
 }
 
-/* Two particles gather the impulse of a distance; each of a cell's eight has its own of a volume. */
+/* Returns the number of entries to gather: two particles gather the same impulse of a distance; each of the eight
+ * particles of a cell gathers its own impulse of the volume. */
 static size_t gathered(const pbd_distance *s) {
     return 2 * impulse_rows_before(s, HEX_VOLUME) + 8 * s->constraints.cells;
 }
@@ -137,8 +138,8 @@ static void destroy(void *state) {
     free(s);
 }
 
-/* One kind's constraints, coloured, in `real`, on the device. Jacobi needs no colours; in mesh order impulses are near
- * the particles that gather them. */
+/* Uploads the constraints of one kind, sorted by colour. Jacobi needs no colours and keeps mesh order, in which
+ * impulses are stored near the particles that gather them. */
 static pbd_status upload_kind(pbd_distance *s, int kind) {
     const hex_constraints *h = &s->constraints;
     const bool volume = kind == HEX_VOLUME;
@@ -166,7 +167,8 @@ static pbd_status upload_kind(pbd_distance *s, int kind) {
     return pbd_ok();
 }
 
-/* Which impulses each particle gathers (Jacobi): a counting sort, so the order of the sum is always the same. */
+/* Uploads the list of impulses that each particle gathers (Jacobi). A counting sort makes the order of summation
+ * deterministic. */
 static pbd_status upload_gather(pbd_distance *s) {
     const size_t entries = gathered(s);
     if (entries >= UINT32_MAX / 2)
@@ -258,7 +260,7 @@ static void record_fit(pbd_recorder *recorder, const double k[HEX_KINDS], double
     pbd_metric(recorder, "norm_K_fem", "N/m", PBD_STATE, m->norm_fem);
 }
 
-/* Chooses k, and dt by Eq. 10, from the first element (all elements of the cube cases are alike). */
+/* Chooses k, and dt by Eq. 10, from the first element (all elements of the cube cases are identical). */
 static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene) {
     const pbd_distance_settings *set = &s->set;
     fit_problem problem = {.material = scene->material[0],
@@ -296,7 +298,7 @@ static pbd_status choose_stiffness(pbd_distance *s, const pbd_scene *scene) {
 
 /* ---- Projection -------------------------------------------------------------------------------------------------- */
 
-/* Constraints from `first` on, where particles are too many for the cache; else 0. */
+/* Returns the number of constraints from `first` on if the particles do not fit into the cache, else 0. */
 static size_t left_of(const pbd_distance *s, const coloured *c, size_t first) {
     enum { IN_CACHE = 8 << 20 }; /* bytes */
     return 4 * s->particles * sizeof(real) > IN_CACHE ? c->count - first : 0;
@@ -328,14 +330,14 @@ static pbd_status project_volumes_of(pbd_distance *s, size_t first, size_t count
     return PBD_RUN(s->exec, store_volume_impulses, count, &args);
 }
 
-/* One iteration on s->p without its held particles: kinds in turn, colours in turn; a kind without stiffness is left
- * out. */
+/* One iteration on s->p, kind by kind and colour by colour, without resetting the held particles. Kinds of zero
+ * stiffness are skipped. */
 static pbd_status project_free(pbd_distance *s) {
     const bool jacobi = s->set.solver == solver_jacobi;
     for (int kind = 0; kind < HEX_KINDS; kind++) {
         const coloured *c = &s->kind[kind];
-        if (s->k[kind] == 0) continue; /* Jacobi: its impulses stay the zeros they began with */
-        /* Jacobi writes to no particle, so its colours need not wait for one another. */
+        if (s->k[kind] == 0) continue; /* Jacobi: its impulses keep their initial 0 */
+        /* Jacobi projections write to no particle, so one launch takes all constraints. */
         for (int colour = 0; colour < (jacobi ? 1 : c->colours); colour++) {
             size_t first = jacobi ? 0 : c->first[colour], end = jacobi ? c->count : c->first[colour + 1];
             if (kind == HEX_VOLUME)
@@ -372,7 +374,7 @@ static double distance_violation(const pbd_distance *s, const double *p, int kin
     return squares;
 }
 
-/* By the mean of both splits. */
+/* Returns the sum of squares of the relative changes of volume, with the mean of both splits as the volume. */
 static double volume_violation(const pbd_distance *s, const double *p) {
     const hex_constraints *h = &s->constraints;
     double squares = 0, corner[8][3], unused[8][3];
@@ -399,7 +401,7 @@ static pbd_status violation(const pbd_distance *s, double *out) {
     return pbd_ok();
 }
 
-/* Work that is not the method's: totals are put back. */
+/* Measuring is not part of the method's work, so the exec's totals are restored. */
 static pbd_status measure(const pbd_distance *s, double *out) {
     const pbd_exec_totals before = pbd_exec_read_totals(s->exec);
     const pbd_status status = PBD_PHASE(s->recorder, "residual", violation(s, out));
@@ -437,7 +439,7 @@ static pbd_status step(void *state, double dt) {
 
 /* ---- Rest -------------------------------------------------------------------------------------------------------- */
 
-/* Largest speed, m/s; infinite when any is not finite. */
+/* Writes the largest speed, m/s; infinite if any is not finite. */
 static pbd_status largest_speed(pbd_distance *s, double *out) {
     size_t blocks = (s->particles + SPEED_BLOCK - 1) / SPEED_BLOCK;
     speed_args args = {s->v, s->fastest, s->particles};
@@ -447,8 +449,8 @@ static pbd_status largest_speed(pbd_distance *s, double *out) {
 }
 
 /* Steps until the body is at rest. The threshold is relative to the body's size and the step, so that results do not
- * depend on units or stiffness. It is at least a few units in the last place of a position in `real`, with a warning if
- * raised to that. */
+ * depend on units or stiffness. A threshold below a few units in the last place of a position in `real` is raised to
+ * that, with a warning. */
 static pbd_status settle(pbd_distance *s) {
     double threshold = s->set.velocity_threshold, resolved = 8 * REAL_EPSILON;
     if (threshold < resolved) {
@@ -462,13 +464,13 @@ static pbd_status settle(pbd_distance *s) {
     bool slow = false; /* at the last sample */
     pbd_residual *const watched = s->watched;
     for (long done = 1; done <= s->set.max_steps; done++) {
-        s->watched = slow || done % 64 == 0 ? watched : NULL; /* the last step follows a slow one */
+        s->watched = slow || done % 64 == 0 ? watched : NULL; /* the last step always follows a slow one */
         if (pbd_stop_requested(s->recorder)) return pbd_error(PBD_INTERRUPTED, "stopped after %ld steps", done - 1);
         PBD_TRY(step(s, s->dt));
         if (done % 8 != 0 && !slow) continue;
         double speed = 0;
         PBD_TRY(largest_speed(s, &speed));
-        if (done >= next_record) { /* a thinning record keeps long runs small */
+        if (done >= next_record) { /* samples become rarer, so that long runs stay small */
             double at = (double)done;
             pbd_series(s->recorder, "largest_speed", "step", "1", &at, 1, 1);
             pbd_series(s->recorder, "largest_speed", "value", "m/s", &speed, 1, 1);
@@ -477,14 +479,15 @@ static pbd_status settle(pbd_distance *s) {
         if (!(speed * s->dt < s->extent))
             return pbd_error(PBD_DIVERGED, "after %ld steps a particle moves %.3g m in one step, in a body of %g m",
                              done, speed * s->dt, s->extent);
-        /* Slow once may be a turning point; slow in two steps running is rest. */
+        /* One slow step may be a turning point; two consecutive slow steps mean rest. */
         if (slow && speed < threshold) return pbd_ok();
         slow = speed < threshold;
     }
     return pbd_error(PBD_NOT_SETTLED, "still moving after max_steps=%ld steps", s->set.max_steps);
 }
 
-/* The Gauss-Seidel order as the linear analysis lists constraints: kind by kind, colour by colour. */
+/* Writes the Gauss-Seidel order, kind by kind and colour by colour, as indices into the constraints of the linear
+ * analysis. */
 static void projection_order(const pbd_distance *s, uint32_t *order) {
     uint32_t base = 0;
     for (int kind = 0; kind < HEX_KINDS; kind++) {
@@ -546,7 +549,7 @@ static pbd_status solve(void *state) {
 
 /* ---- What is recorded at creation -------------------------------------------------------------------------------- */
 
-/* A constraint can act when one of its particles can move; those that cannot lower applied_fraction. */
+/* A constraint can act if at least one of its particles can move. Those that cannot act lower applied_fraction. */
 static void record_applied_fraction(pbd_distance *s) {
     size_t all = 0, applied = 0;
     for (int kind = 0; kind < HEX_KINDS; kind++) {
@@ -565,8 +568,8 @@ static void record_applied_fraction(pbd_distance *s) {
     pbd_count(s->recorder, "particles", s->particles);
 }
 
-/* K_PBD by central differences of the projection that runs, against the closed form: one column per unknown, nothing
- * held. The error is relative to the norm of the closed form. */
+/* Compares K_PBD from central differences of the projection kernels with the closed form, one column per unknown, with
+ * no particle held. The error is relative to the norm of the closed form. */
 static pbd_status record_jacobian_error(pbd_distance *s) {
     const size_t n = 3 * s->particles, bytes = 4 * s->particles * sizeof(real);
     if (s->fixing == PBD_FIXED_WEIGHT && s->held_count > 0)

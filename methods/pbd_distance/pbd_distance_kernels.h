@@ -12,7 +12,7 @@
 
 typedef struct hold_args {
     const uint32_t *held;
-    const real *rest; /* rows of 4 by held index */
+    const real *rest; /* rows of 4 per held particle */
     real *p;
 } hold_args;
 
@@ -20,12 +20,12 @@ PBD_ITEM(hold, hold_args, i, 8 * sizeof(real), 0) {
     for (size_t d = 0; d < 3; d++) a->p[4 * (size_t)a->held[i] + d] = a->rest[4 * i + d];
 }
 
-/* The largest speed of each block of particles; infinite if any is not finite. */
+/* Writes the largest speed of each block of particles; infinite if any is not finite. */
 enum { SPEED_BLOCK = 16 };
 
 typedef struct speed_args {
     const real *v;
-    real *fastest; /* by block */
+    real *fastest; /* per block */
     size_t particles;
 } speed_args;
 
@@ -44,20 +44,20 @@ PBD_ITEM(block_speed, speed_args, block, 4 * SPEED_BLOCK * sizeof(real), 8 * SPE
 /* ---- Distances --------------------------------------------------------------------------------------------------- */
 
 typedef struct distance_args {
-    const uint32_t *pair; /* two particles by constraint */
+    const uint32_t *pair; /* two particles per constraint */
     const real *rest;     /* m */
     real *p;
-    real *impulse; /* Jacobi: rows of 4 by constraint, kg m */
+    real *impulse; /* Jacobi: a row of 4 per constraint, kg m */
     real k, none;  /* none: 0 */
     size_t left;   /* remaining constraints, for prefetching; 0: the mesh is in the cache */
 } distance_args;
 
-/* Impulses of `count` constraints: along the edge, positive if it must shrink; delta p_i = -w_i impulse. p, q: rows of
- * the two ends. */
+/* Returns the impulses of `count` constraints along the edge, positive if it must shrink; delta p_i = -w_i impulse. p,
+ * q: rows of the two ends. */
 PBD_FN vvec3 distance_impulse(const distance_args *a, size_t first, int count, const vreal p[4], const vreal q[4]) {
     vvec3 d = vvec3_make(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
     vreal length = vreal_sqrt(vvec3_dot(d, d)), scale = length * (p[3] + q[3]);
-    /* No direction (coincident ends) or nothing to move (both held): no correction, by selection, not branching. */
+    /* The correction is 0 for coincident ends (no direction) and for two held ends; a selection avoids a branch. */
     vreal s = a->k * (length - batch_load(a->rest, first, count)) / scale;
     return vvec3_scale(vreal_where(scale > 0, s, vreal_set(0)), d);
 }
@@ -102,10 +102,10 @@ PBD_BATCH_OF(store_distance_impulses, distance_args, first, count, (8 + 4) * siz
 /* ---- Volumes ----------------------------------------------------------------------------------------------------- */
 
 typedef struct volume_args {
-    const uint32_t *cell;        /* eight particles by constraint */
-    const real *rest_a, *rest_b; /* six volumes at rest by split, m^3 */
+    const uint32_t *cell;        /* eight particles per constraint */
+    const real *rest_a, *rest_b; /* six times the rest volume, per split, m^3 */
     real *p;
-    real *impulse; /* Jacobi: rows of 4 by constraint and corner */
+    real *impulse; /* Jacobi: a row of 4 per constraint and corner */
     real k;
     real_bits split; /* hex_split */
     size_t left;     /* as in distance_args */
@@ -113,8 +113,8 @@ typedef struct volume_args {
 
 /* The gradient of the volume with respect to a corner is the area vector of the ring of its neighbours, sum r_i x
  * r_(i+1): one cross product for a ring of three or four, two for five or six. It is computed from differences, so that
- * f32 keeps its accuracy far from the origin. The last corner's is minus the sum of the others, which conserves linear
- * momentum to rounding. */
+ * f32 keeps its accuracy far from the origin. The gradient of corner 6 is minus the sum of the others, which conserves
+ * linear momentum to rounding. */
 PBD_FN vvec3 ring3(const vvec3 p[8], int a, int b, int c) {
     return vvec3_cross(vvec3_sub(p[b], p[a]), vvec3_sub(p[c], p[a]));
 }
@@ -154,8 +154,7 @@ PBD_FN void gradient_b(const vvec3 p[8], vvec3 g[8]) {
     g[6] = closing(g);
 }
 
-/* Adds this constraint's impulses, k C grad C / sum w |grad C|^2, to `impulse`. split: 0 A, 1 B, 2 the mean gradient.
- */
+/* Adds the impulses of one split, k C grad C / sum w |grad C|^2, to `impulse`. split: 0 A, 1 B, 2 the mean gradient. */
 PBD_FN void add_volume_impulse(const vreal corner[8][4], int split, vreal rest, real k, vvec3 impulse[8]) {
     vvec3 p[8], g[8];
     for (int a = 0; a < 8; a++) p[a] = vvec3_make(corner[a][0], corner[a][1], corner[a][2]);
@@ -184,7 +183,7 @@ PBD_FN vreal rest_of(const volume_args *a, int split, size_t first, int count) {
     return (batch_load(a->rest_a, first, count) + batch_load(a->rest_b, first, count)) / 2;
 }
 
-/* One projection of the corners in registers. */
+/* Projects the corners, which are in registers, once. */
 PBD_FN void move_corners(const volume_args *a, int split, real k, size_t first, int count, vreal corner[8][4]) {
     vvec3 impulse[8];
     for (int c = 0; c < 8; c++) impulse[c] = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
@@ -196,8 +195,8 @@ PBD_FN void move_corners(const volume_args *a, int split, real k, size_t first, 
     }
 }
 
-/* Gauss-Seidel. HEX_SPLIT_MEAN (3) is two consecutive projections of half the stiffness. Constraints of one colour
- * share no corner, so the corners stay in registers. */
+/* Gauss-Seidel. HEX_SPLIT_MEAN (3) is two consecutive projections with half the stiffness each. Constraints of one
+ * colour share no corner, so the corners stay in registers. */
 PBD_BATCH_OF(project_volumes, volume_args, first, count, 64 * sizeof(real) + sizeof(real) + 32, 290) {
     vreal corner[8][4];
     prefetch(a->p, a->cell, 8, first, a->left);

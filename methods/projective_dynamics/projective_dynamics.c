@@ -1,5 +1,5 @@
-/* projective_dynamics: alternating local and global steps on implicit Euler of tetrahedra (Bouaziz et al. 2014), with a
- * direct or a Jacobi global step (Wang 2015), and ADMM for any law (Narain, Overby and Brown 2016). README.md has the
+/* projective_dynamics: alternating local and global steps for implicit Euler on tetrahedra (Bouaziz et al. 2014), with
+ * a direct or a Jacobi global step (Wang 2015), and ADMM for any law (Narain, Overby and Brown 2016). README.md has the
  * equations. */
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static const pbd_param params[] = {PBD_ROWS(PARAMS) PBD_ROWS(GUESS_PARAM) PBD_RO
                                        PBD_ROWS(ACCELERATION_PARAMS){0}};
 
 typedef struct projective_dynamics {
-    element_solver solver; /* first: the nodes, and the rows that tetrahedra leave for them */
+    element_solver solver; /* first: the nodes, and the rows that tetrahedra write for them */
     pd_settings set;
     guess_settings guess;
     acceleration faster;
@@ -32,8 +32,8 @@ typedef struct projective_dynamics {
     size_t materials;
     hyperelastic law[PBD_MOST_MATERIALS];
     double stiffness[PBD_MOST_MATERIALS]; /* of the matrix, Pa */
-    double dt, relaxation, rounding;      /* of the last step: s; of a sweep; N, of the residual */
-    double *step, *start, *at;            /* host: particles x 3; the last two with colliders */
+    double dt, relaxation, rounding;      /* last step size, s; factor of a sweep; rounding of the residual, N */
+    double *step, *start, *at;            /* host: particles x 3; the last two NULL without colliders */
     /* Device. */
     real *y, *before, *diagonal, *out, *dual;
 } projective_dynamics;
@@ -64,7 +64,7 @@ static void destroy(void *state) {
 
 typedef enum local_step { LOCAL_STRESS, LOCAL_ADMM_BEGIN, LOCAL_ADMM } local_step;
 
-/* Of all tetrahedra at the present positions. */
+/* Runs a local step on all tetrahedra at the present positions. */
 static pbd_status local(const projective_dynamics *s, local_step step) {
     pbd_exec *exec = s->solver.position.run.exec;
     for (size_t k = 0; k < s->solver.spans; k++) {
@@ -97,7 +97,7 @@ static pbd_work work_of(const projective_dynamics *s) {
     return (pbd_work){s->solver.position.particles, 4 * s->solver.elements};
 }
 
-/* Rows of s->out to the host, to be freed by the arena. */
+/* Runs pd_measure and downloads its rows. *out belongs to the arena. */
 static pbd_status gather(const projective_dynamics *s, pbd_arena *a, real **out) {
     const size_t n = s->solver.position.particles;
     const pd_vertex_args args = vertices_of(s);
@@ -137,7 +137,7 @@ static pbd_status residual(void *state, stepper *run, step_residual *out) {
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* What depends on the length of the step. */
+/* Updates everything that depends on the step size. */
 static pbd_status prepare(projective_dynamics *s, stepper *run) {
     if (s->set.solve == solve_direct) {
         bool done;
@@ -170,7 +170,7 @@ static pbd_status begin(void *state, stepper *run) {
     return acceleration_begin(&s->faster, s->solver.position.p, NULL);
 }
 
-/* s->step, of unconstrained particles, becomes that which leaves them outside the colliders. */
+/* Turns the unconstrained move in s->step into one that leaves all particles outside the colliders. */
 static pbd_status constrain(projective_dynamics *s, stepper *run) {
     long rounds;
     if (!s->start) return pbd_ok();
@@ -180,7 +180,7 @@ static pbd_status constrain(projective_dynamics *s, stepper *run) {
     return pbd_ok();
 }
 
-/* p += A^-1 r, outside the colliders. */
+/* p += A^-1 r, constrained to stay outside the colliders. */
 static pbd_status solve_directly(projective_dynamics *s, stepper *run) {
     const size_t n = s->solver.position.particles;
     pbd_arena a PBD_ARENA;
@@ -218,7 +218,8 @@ static pbd_status end(void *state, stepper *run) {
     return pbd_ok();
 }
 
-/* ADMM goes on where tetrahedra are inverted and the law has no energy: z is not, and the run must say so. */
+/* ADMM continues when tetrahedra are inverted and the law has no energy there, since its z is not inverted. The run
+ * then carries a warning. */
 static pbd_status record(void *state, stepper *run) {
     projective_dynamics *s = state;
     double sum;

@@ -1,6 +1,6 @@
-/* Kernels of projective_dynamics: the local step of each tetrahedron, and what its vertices make of it (README.md).
+/* Kernels of projective_dynamics: the local step of each tetrahedron, and sums of the results by vertex (README.md).
  *
- * A tetrahedron leaves rows of four for its corners: dE/dx, N, and a quarter of its energy, J. */
+ * A tetrahedron writes a row of four for each of its corners: dE/dx, N, and a quarter of its energy, J. */
 #ifndef PBD_PROJECTIVE_DYNAMICS_KERNELS_H
 #define PBD_PROJECTIVE_DYNAMICS_KERNELS_H
 
@@ -14,7 +14,7 @@ typedef struct pd_args {
     hyperelastic law;
     real stiffness;  /* admm: k = W^2/V, Pa */
     real_bits whole; /* admm: the law is defined for every F */
-    real *dual;      /* admm: u of F, 9 by element, column by column */
+    real *dual;      /* admm: the multiplier u of F, 9 by element, column by column */
 } pd_args;
 
 PBD_FN void pd_store(const pd_args *a, size_t first, int count, const element *e, vmat3 p, vreal psi) {
@@ -28,8 +28,8 @@ PBD_FN void pd_store(const pd_args *a, size_t first, int count, const element *e
     }
 }
 
-/* By the law's own stress. For the law projective P = 2 mu (F - R) + 3 lambda (F - D): the local step of projections.
- */
+/* Evaluates the law's stress. For the law projective P = 2 mu (F - R) + 3 lambda (F - D), which is the local step of
+ * projective dynamics. */
 PBD_BATCH_OF(pd_project, pd_args, first, count, (12 + 10 + 16) * sizeof(real) + 16, 900) {
     element e;
     element_load(&a->view, 4, first, count, &e);
@@ -50,7 +50,8 @@ PBD_FN void pd_keep_dual(const pd_args *a, size_t first, int count, vmat3 u) {
     for (int k = 0; k < 9; k++) batch_store(a->dual + (size_t)k * a->view.stride, first, count, row[k]);
 }
 
-/* The start of a step: k u is the stress of the guess, so that a body at rest stays there. 0 where it has none. */
+/* The start of a step: k u is the stress at the initial guess, so that a body at rest stays there. 0 where the stress
+ * is undefined. */
 PBD_BATCH_OF(pd_admm_begin, pd_args, first, count, (12 + 10 + 9) * sizeof(real) + 16, 900) {
     element e;
     element_load(&a->view, 4, first, count, &e);
@@ -69,8 +70,8 @@ PBD_FN vreal pd_proximal(vhyperelastic m, real k, vvec3 s, vvec3 to) {
     return vprincipal_law(m, s).psi + (real)0.5 * k * vvec3_dot(off, off);
 }
 
-/* The stretches that minimise it: Newton's method with a positive definite matrix. A step that raises it is tried again
- * at a quarter; laws of log J keep at least a tenth of each stretch in a step. */
+/* Returns the stretches that minimise pd_proximal, by Newton's method with a positive definite matrix. A step that
+ * raises it is retried at a quarter of its length. Laws of log J keep at least a tenth of each stretch in a step. */
 PBD_FN vvec3 pd_nearest(const pd_args *a, vvec3 to) {
     const vhyperelastic m = vhyperelastic_of(a->law);
     const vreal one = vreal_set(1);
@@ -97,7 +98,7 @@ PBD_FN vvec3 pd_nearest(const pd_args *a, vvec3 to) {
     return s;
 }
 
-/* z: the minimiser of psi(z) + k/2 |F + u - z|^2; u becomes u + F - z, and the stress is k (F - z + u). */
+/* z minimises psi(z) + k/2 |F + u - z|^2; then u becomes u + F - z, and the stress is k (F - z + u) with the new u. */
 PBD_BATCH_OF(pd_admm, pd_args, first, count, (12 + 10 + 18 + 16) * sizeof(real) + 16, 3000) {
     element e;
     element_load(&a->view, 4, first, count, &e);
@@ -114,9 +115,9 @@ PBD_BATCH_OF(pd_admm, pd_args, first, count, (12 + 10 + 18 + 16) * sizeof(real) 
 
 typedef struct pd_vertex_args {
     const uint32_t *first, *slot; /* gather_args */
-    const real *rows;             /* of tetrahedra */
-    const real *y;                /* rows of 4: minimum of the inertia, m/dt^2 */
-    const real *diagonal;         /* of A without the inertia, N/m */
+    const real *rows;             /* written by the tetrahedra */
+    const real *y;                /* rows of 4: minimum of the inertia term, m/dt^2 */
+    const real *diagonal;         /* of A without the inertia term, N/m */
     real *p;
     real *out; /* rows of 4: -dG/dx, N, and the vertex's part of G, J */
     real relaxation, none;
@@ -145,7 +146,7 @@ PBD_FN pd_residual_row pd_gather(const pd_vertex_args *a, size_t i) {
     return out;
 }
 
-/* Work of both: vertices and their tetrahedra. */
+/* Work of both kernels: vertices and their tetrahedra. */
 PBD_TILE_OVER(pd_measure, pd_vertex_args, i, 12 * sizeof(real) + 8, 14, 4 * sizeof(real) + 4, 4) {
     const pd_residual_row r = pd_gather(a, i);
     if (PBD_LANE != 0) return;

@@ -1,7 +1,7 @@
 /* quasi_newton: implicit Euler of tetrahedra by descent with a constant matrix (Liu, Bouaziz and Kavan 2017).
  *
- * A step minimises G of methods/physics/parts/step_function.h. Its direction is -A^-1 grad G with A = M/h^2 + (2 mu +
- * lambda) L, a scalar matrix for all three coordinates that is factorised once for a step size, corrected by L-BFGS.
+ * A step minimises G of methods/physics/parts/step_function.h. The descent direction is -A^-1 grad G, corrected by
+ * L-BFGS. A = M/h^2 + (2 mu + lambda) L is one scalar matrix for all three coordinates, factorised once per step size.
  * README.md has the equations. Host code in f64. */
 #include <math.h>
 #include <stdlib.h>
@@ -24,18 +24,18 @@ typedef struct quasi_newton {
     size_t dofs;
     step_matrix matrix; /* A */
     step_contact touch;
-    real *y, *before; /* device: rows of 4, of position_guess */
-    real *row;        /* host: of positions and inverse masses, as the device holds them */
+    real *y, *before; /* device: rows of 4 (position_guess) */
+    real *row;        /* host: rows of 4, positions and inverse masses, as on the device */
     /* Host, of the running substep. */
-    double *start, *at, *trial; /* dofs, m: at its start; the iterate; along the line */
-    double *gradient, *next;    /* dofs, N: of G */
-    double *contact;            /* dofs, N: forces of the last direction */
+    double *start, *at, *trial; /* dofs, m: at the substep's start; the iterate; the line search's trial */
+    double *gradient, *next;    /* dofs, N: of G, at the iterate and at the trial */
+    double *contact;            /* dofs, N: contact forces of the last direction */
     double *direction;
     double *moved, *turned; /* window x dofs: differences of iterates and of gradients */
     double *alpha;          /* window */
     size_t pairs, newest;
     double value; /* J: G at the iterate */
-    bool moving;  /* false: as low as rounding allows */
+    bool moving;  /* false: G is as low as rounding allows */
 } quasi_newton;
 
 static size_t arrays_of(const void *state, device_array *row) {
@@ -67,7 +67,7 @@ static double dot(const double *a, const double *b, size_t n) {
     return sum;
 }
 
-/* The two loops of L-BFGS (Nocedal and Wright, algorithm 7.4) about A^-1. */
+/* The two-loop recursion of L-BFGS (Nocedal and Wright, algorithm 7.4), with A^-1 as the initial inverse Hessian. */
 static pbd_status find_direction(quasi_newton *q) {
     const size_t n = q->dofs, window = (size_t)q->set.window;
     for (size_t i = 0; i < n; i++) q->direction[i] = -q->gradient[i];
@@ -87,15 +87,15 @@ static pbd_status find_direction(quasi_newton *q) {
     return pbd_ok();
 }
 
-/* Pairs are of the free function: none while contact acts. */
+/* Pairs approximate G without contact, so none is kept while contact acts. */
 static void keep_pair(quasi_newton *q) {
     const size_t n = q->dofs, window = (size_t)q->set.window;
     if (window == 0 || q->touch.acts) return;
     const size_t p = q->pairs == 0 ? 0 : (q->newest + 1) % window;
     double *s = q->moved + n * p, *t = q->turned + n * p;
     for (size_t i = 0; i < n; i++) s[i] = q->trial[i] - q->at[i], t[i] = q->next[i] - q->gradient[i];
-    if (!(dot(s, t, n) > 1e-12 * sqrt(dot(s, s, n) * dot(t, t, n)))) { /* no curvature to learn from */
-        if (q->pairs == window) q->pairs--;                            /* this was written over the oldest */
+    if (!(dot(s, t, n) > 1e-12 * sqrt(dot(s, s, n) * dot(t, t, n)))) { /* no usable curvature */
+        if (q->pairs == window) q->pairs--;                            /* the oldest pair was overwritten */
         return;
     }
     q->newest = p;
@@ -111,8 +111,8 @@ static double imbalance(const quasi_newton *q, const double *gradient) {
     return sum;
 }
 
-/* Moves along the direction, by halving until G less the work of the contact forces, held, falls enough. Where that is
- * flat to rounding the gradient must fall. False: it does not. */
+/* Line search: halves the step until G minus the work of the contact forces, held constant, falls enough. Where this
+ * function is flat to rounding, the norm of its gradient must fall instead. Returns false if neither happens. */
 static bool search_line(quasi_newton *q) {
     const size_t n = q->dofs;
     const double work = dot(q->contact, q->direction, n), slope = dot(q->gradient, q->direction, n) - work;
@@ -132,7 +132,8 @@ static bool search_line(quasi_newton *q) {
     return false;
 }
 
-/* The direction with contact: as it is where nothing touches along it, else that of A alone, constrained. */
+/* Finds the direction with contact. The L-BFGS direction is used if nothing touches along it; otherwise the pairs are
+ * discarded, and the direction of A alone is constrained. */
 static pbd_status find_move(quasi_newton *q) {
     long rounds;
     PBD_TRY(find_direction(q));
@@ -158,7 +159,7 @@ static pbd_status keep_rows(const quasi_newton *q) {
     return pbd_upload(q->position.run.exec, q->position.p, q->row, 4 * q->position.particles * sizeof *q->row);
 }
 
-/* The guess is moved out of colliders as A weighs it. */
+/* Moves the initial guess out of the colliders, in the norm of A. */
 static pbd_status leave_colliders(quasi_newton *q) {
     long rounds;
     memset(q->contact, 0, q->dofs * sizeof *q->contact);
@@ -197,7 +198,7 @@ static pbd_status iterate(void *state, stepper *run) {
     if (!q->moving) return pbd_ok();
     PBD_TRY(find_move(q));
     q->moving = search_line(q);
-    if (!q->moving && q->pairs > 0) { /* once more without what was learnt */
+    if (!q->moving && q->pairs > 0) { /* try again without the pairs */
         q->pairs = 0;
         PBD_TRY(find_move(q));
         q->moving = search_line(q);

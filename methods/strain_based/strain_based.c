@@ -30,10 +30,10 @@ typedef struct strain_based {
     bool xpbd;
     int squared, naive;
     real *multiplier;                             /* device: STRAINS x elements; NULL: PBD */
-    real stiffness[STRAINS], compliance[STRAINS]; /* of strain_args, in this step */
+    real stiffness[STRAINS], compliance[STRAINS]; /* as in strain_args, for this step */
     double modulus[STRAINS];                      /* Pa */
     double thickness;
-    real *square; /* device: by block */
+    real *square; /* device: per block */
 } strain_based;
 
 static size_t arrays_of(const void *state, device_array *row) {
@@ -43,7 +43,7 @@ static size_t arrays_of(const void *state, device_array *row) {
     return DEVICE_ROWS(row, rows);
 }
 
-/* Elements from `first` on. */
+/* Arguments for the elements from `first` on. */
 static strain_args args_from(const strain_based *s, size_t first) {
     strain_args args = {.view = element_solver_view(&s->solver, first),
                         .multiplier = s->multiplier ? s->multiplier + first : NULL,
@@ -96,7 +96,7 @@ static pbd_status residual(void *state, stepper *run, step_residual *out) {
     return pbd_ok();
 }
 
-/* With these moduli and all k_* at 1, small strains are those of an elastic body of nu = 0. */
+/* With form=xpbd and all k_* at 1, small strains are those of an elastic body of nu = 0. */
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     static const step_part own = {.begin = begin, .iterate = sweep, .residual = residual, .arrays = arrays_of};

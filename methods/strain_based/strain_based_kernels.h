@@ -1,8 +1,9 @@
 /* Kernels of strain_based: stretch and shear of the material axes as separate constraints (continuum; Mueller et al.
- * 2015). With f_i = F e_i, l_i = |f_i| and c_i the i-th column of B (a number per corner, the last closing the sum):
+ * 2015). With f_i = F e_i, l_i = |f_i| and c_i the i-th column of B (one entry per corner; the last is minus
+ * the sum of the others):
  *
- *     stretch    C = l_i - 1            gradient by corner k: c_ik f_i/l_i
- *     squared    C = l_i^2 - 1          2 c_ik f_i                            not linear: one projection does not do
+ *     stretch    C = l_i - 1            gradient for corner k: c_ik f_i/l_i
+ *     squared    C = l_i^2 - 1          2 c_ik f_i                            nonlinear: one projection is not enough
  *     shear      C = f_i.f_j/(l_i l_j)  c_ik d_i + c_jk d_j,  d_i = (f_j/l_j - C f_i/l_i)/l_i    the angle only
  *     naive      C = f_i.f_j            c_ik f_j + c_jk f_i                   couples shear and stretch
  *
@@ -13,13 +14,13 @@
 
 #include "methods/physics/parts/element_clusters.h"
 
-enum { STRAINS = 6 }; /* x, y, z, xy, yz, zx; of triangles x, y, xy */
+enum { STRAINS = 6 }; /* x, y, z, xy, yz, zx; triangles use x, y, xy */
 
 typedef struct strain_args {
     element_view view;
-    real *multiplier;         /* STRAINS by element; NULL: PBD */
+    real *multiplier;         /* STRAINS per element; NULL: PBD */
     real stiffness[STRAINS];  /* PBD: fraction of a projection; 0: none */
-    real compliance[STRAINS]; /* XPBD: 1/(modulus dt^2), not yet divided by the element's volume */
+    real compliance[STRAINS]; /* XPBD: 1/(modulus dt^2 thickness), not yet divided by the element's size */
     int squared, naive;
 } strain_args;
 
@@ -88,7 +89,7 @@ PBD_FN void strain_gradients(const element *e, int corners, const strain *s, vve
     }
 }
 
-/* Projects one constraint on the corners in registers, and adds its impulses to `sum` (kg m). k: index of the
+/* Projects one constraint, with the corners in registers, and adds its impulses to `sum` (kg m). k: index of the
  * constraint, below STRAINS. */
 PBD_FN void project_strain(const strain_args *a, int corners, const strain *s, int k, size_t first, int count,
                            vreal share, element *e, vvec3 sum[4]) {
@@ -106,7 +107,7 @@ PBD_FN void project_strain(const strain_args *a, int corners, const strain *s, i
     for (int c = 0; c < corners; c++) sum[c] = vvec3_add(sum[c], vvec3_scale(factor, gradient[c]));
 }
 
-/* at: where the corners are found, `a->view` or those of a cluster. */
+/* at: the view with the corners, `a->view` or that of a cluster. */
 PBD_FN void project_strains(const strain_args *a, const element_view *at, int corners, size_t first, int count,
                             element *e, vvec3 sum[4]) {
     const int axes = corners - 1;
@@ -147,10 +148,10 @@ enum { STRAIN_BLOCK = 16 };
 typedef struct strain_sum_args {
     strain_args of;
     size_t elements;
-    real *sum; /* by block: of squares */
+    real *sum; /* sum of squares per block */
 } strain_sum_args;
 
-/* C, and with XPBD C + alpha~ lambda. */
+/* Returns C, or with XPBD C + alpha~ lambda. */
 PBD_FN vreal strain_residual(const strain_args *a, vreal value, int k, size_t first, int count) {
     if (!a->multiplier) return value;
     return value + a->compliance[k] / batch_load(a->view.size, first, count) *

@@ -37,7 +37,7 @@ pbd_status global_solve_create(size_t particles, size_t elements, size_t compone
     return pbd_ok();
 }
 
-/* What an element adds to the system, in registers. */
+/* The contribution of an element to the system. */
 typedef struct share {
     size_t components;
     double gradient[MOST_COMPONENTS][ENTRIES], left[MOST_COMPONENTS];
@@ -79,7 +79,7 @@ static void add_element(global_solve *g, size_t e, const share *s) {
     pbd_sparse_add(&g->matrix, g->corner + 4 * e, g->place + 16 * e, 4, K[0]);
 }
 
-/* dl = -a^-1 (C + a l + J dx), dx in `packed`; positions move by W J^T dl. */
+/* Adds dl = -a^-1 (C + a l + J dx) to the multipliers, with dx in `packed`, and W J^T dl to the positions. */
 static void move_element(global_solve *g, size_t e, const share *s) {
     double left[MOST_COMPONENTS], change[MOST_COMPONENTS];
     for (size_t c = 0; c < s->components; c++) {

@@ -1,6 +1,6 @@
 /* strain_energy: one constraint per tetrahedron or triangle, from its strain energy (cao2023 section 3.2).
  *
- * Three forms of the constraint, two orders of projection, all laws and joins of methods/physics, fibres, and plastic
+ * Five forms of the constraint, two orders of projection, all laws and joins of methods/physics, fibres, and plastic
  * flow by a split of Green's strain. README.md has the equations. */
 #include <math.h>
 #include <stdlib.h>
@@ -27,16 +27,16 @@ static const pbd_param params[] = {PBD_ROWS(FORM) PBD_ROWS(SOLVER) PBD_ROWS(ACCE
 
 typedef struct strain_energy {
     element_solver solver;                        /* first */
-    energy_material material[PBD_MOST_MATERIALS]; /* for triangles the first fibre is the first axis of their frames */
-    real compliance[PBD_MOST_MATERIALS];          /* of the step, energy_compliance */
+    energy_material material[PBD_MOST_MATERIALS]; /* triangles: the first fibre is the first axis of the frame */
+    real compliance[PBD_MOST_MATERIALS];          /* energy_compliance of the step */
     bool yields;                                  /* any material yields */
-    size_t materials, fibres;                     /* fibres: largest number of any material */
-    size_t components; /* multipliers of an element where there are several; 0: one or none */
+    size_t materials, fibres;                     /* fibres: the largest number in any material */
+    size_t components;                            /* multipliers per element if several; 0: one or none */
     int constraint_order;
     energy_samples samples;
     acceleration faster;
     bool global;
-    global_solve all;                          /* of solve=global */
+    global_solve all;                          /* solve=global */
     real *multiplier, *plastic, *idle, *lying; /* device; NULL if unused */
     real *gradient, *left;                     /* device, solve=global: row_args */
 } strain_energy;
@@ -59,7 +59,8 @@ static size_t arrays_of(const void *state, device_array *row) {
     return count + acceleration_arrays(&s->faster, row + count);
 }
 
-/* The second and third fibre in the frames of triangles: the first is their first axis (element_shape.h). */
+/* Uploads the second and third fibre in the frames of the triangles, whose first axis is the first fibre
+ * (element_shape.h). */
 static pbd_status upload_fibres(strain_energy *s, const pbd_scene *scene) {
     const size_t n = s->solver.elements, rows = 2 * (s->fibres - 1);
     pbd_arena a PBD_ARENA;
@@ -92,7 +93,7 @@ static energy_args args_from(const strain_energy *s, size_t first, int material)
                          .form = m->form};
 }
 
-/* Constraints with several components (vector_constraints.h). */
+/* Arguments of constraints with several components (vector_constraints.h). */
 static vector_args vectors_from(const strain_energy *s, size_t first, int material) {
     const energy_material *m = &s->material[material];
     return (vector_args){.view = element_solver_view(&s->solver, first),
@@ -157,7 +158,7 @@ static pbd_status store_rows(const strain_energy *s) {
     return pbd_ok();
 }
 
-/* The inverses of the compliances of the step, in units of `unit` as those are. */
+/* Computes the inverses of the step's compliances, with the same scaling by `unit`. */
 static pbd_status stiffen(strain_energy *s) {
     const size_t n = s->solver.elements, components = s->all.components;
     pbd_arena a PBD_ARENA;
@@ -208,7 +209,7 @@ static pbd_status solve_all(strain_energy *s) {
 static pbd_status sweep(void *state, stepper *run) {
     strain_energy *s = state;
     real *p = s->solver.position.p;
-    if (run->done == 0) PBD_TRY(acceleration_begin(&s->faster, p, s->multiplier)); /* of the predicted positions */
+    if (run->done == 0) PBD_TRY(acceleration_begin(&s->faster, p, s->multiplier)); /* from the predicted positions */
     if (run->done == 0 && s->global) PBD_TRY(stiffen(s));
     PBD_TRY(s->global ? solve_all(s) : element_solver_sweep(&s->solver, project, s));
     return acceleration_sweep(&s->faster, p, NULL, NULL);
@@ -285,7 +286,7 @@ static pbd_status residual(void *state, stepper *run, step_residual *out) {
     return pbd_ok();
 }
 
-/* A form with several components is of one law. */
+/* Each form with several components supports only one law. */
 static pbd_status check_form(strain_energy *s, const energy_material *m) {
     const bool strains = m->form == ENERGY_SIX_STRAINS;
     if (!strains && m->form != ENERGY_TWO_CONSTRAINTS) return pbd_ok();
@@ -318,8 +319,9 @@ static pbd_status make_materials(strain_energy *s, const pbd_scene *scene, const
     return pbd_ok();
 }
 
-/* For its norms a multiplier of C is as long as the move by it: C changes by about 1 where an element's edge does by
- * itself, so it moves a corner by its inverse mass over the edge. */
+/* In norms of the acceleration, a multiplier counts as the distance by which it moves a corner. C changes by about 1
+ * when an edge of an element changes by its own length, so a unit multiplier moves a corner by its inverse mass over
+ * the edge. */
 static pbd_status make_faster(strain_energy *s, const pbd_scene *scene, const pbd_values *values) {
     const acceleration_settings set = acceleration_settings_read(values);
     position_solver *of = &s->solver.position;

@@ -9,12 +9,12 @@
 typedef struct energy_args {
     element_view view;
     hyperelastic law;    /* moduli in units of `unit` */
-    fibre_set fibre;     /* stiffnesses in units of `unit`; of triangles in the frame of B */
-    const real *lying;   /* triangles with several fibres: directions of all but the first in that frame, 2 each by
-                            element; NULL: as in `fibre` */
-    const real *plastic; /* Green strain, PLASTIC_ENTRIES by element; NULL: elastic */
-    real *multiplier;    /* by element; XPBD */
-    real compliance;     /* 1/(unit^2 dt^2) or 1/(unit dt^2) */
+    fibre_set fibre;     /* stiffnesses in units of `unit`; directions of triangles in the frame of B */
+    const real *lying;   /* triangles with several fibres: directions of all but the first in that frame, 2 entries
+                            per fibre and element; NULL: as in `fibre` */
+    const real *plastic; /* Green strain, PLASTIC_ENTRIES per element; NULL: elastic */
+    real *multiplier;    /* XPBD: one per element */
+    real compliance;     /* form=xpbd: 1/(unit^2 dt^2); else 1/(unit dt^2 thickness) */
     real_bits form;
 } energy_args;
 
@@ -39,7 +39,7 @@ PBD_FN vstressed element_stress(const energy_args *a, vmat3 f, size_t first, int
 
 /* ---- The correction ---------------------------------------------------------------------------------------------- */
 
-/* at: where the corners are found, `a->view` or those of a cluster. */
+/* at: the view with the corners, `a->view` or that of a cluster. */
 PBD_FN vreal correction(const energy_args *a, const element_view *at, int corners, size_t first, int count, element *e,
                         vvec3 gradient[4]) {
     element_load(at, corners, first, count, e);
@@ -97,16 +97,15 @@ PBD_BATCH_OF(store_triangle_impulses, energy_args, first, count, (24 + 8) * size
     store_impulses(a, 3, first, count);
 }
 
-/* ---- Rows of the system of all constraints --------------------------------------------------------------------------
- */
+/* ---- Rows of the system of all constraints ----------------------------------------------------------------------- */
 
 /* Entry k of element e is at [e + k * stride] (global_solve.h). */
 typedef struct row_args {
     energy_args energy;
-    real *gradient, *left; /* of C by the corners, 12 by element; C + alpha lambda */
+    real *gradient, *left; /* of C by the corners, 12 per element; C + alpha lambda */
 } row_args;
 
-/* C = sqrt(2 psi). Without energy C has no gradient, and its multiplier stays. */
+/* C = sqrt(2 psi). Where psi is 0, C has no gradient, and its multiplier does not change. */
 PBD_BATCH_OF(store_tet_rows, row_args, first, count, (28 + 14) * sizeof(real) + 16, 270) {
     element e;
     vvec3 gradient[4];
@@ -126,7 +125,7 @@ PBD_BATCH_OF(store_tet_rows, row_args, first, count, (28 + 14) * sizeof(real) + 
 
 typedef struct flow_args {
     element_view view;
-    real *plastic; /* PLASTIC_ENTRIES by element */
+    real *plastic; /* PLASTIC_ENTRIES per element */
     real yield;    /* largest norm of the elastic Green strain */
     real creep;    /* fraction of the strain beyond yield that flows in a step */
     real_bits deviatoric, none;
@@ -152,8 +151,8 @@ enum { IDLE_BLOCK = 16, IDLE_SUMS = 2 };
 typedef struct idle_args {
     energy_args energy;
     size_t elements;
-    real *idle; /* IDLE_SUMS by block: number of idle constraints; of those whose psi is NaN. Of sum_*_residuals: the
-                   sum of squares of residuals; 0 */
+    real *idle; /* IDLE_SUMS per block. count_idle_*: number of idle constraints; number of those whose psi is NaN.
+                   sum_*_residuals: sum of squares of the residuals; 0 */
 } idle_args;
 
 PBD_FN void count_idle(const idle_args *a, int corners, size_t block) {

@@ -1,4 +1,4 @@
-/* Constraints of tetrahedra with several components, each with a multiplier of its own (README.md).
+/* Constraints of tetrahedra with several components, each with its own multiplier (README.md).
  *
  *     six_strains      C = (E_xx, E_yy, E_zz, sqrt2 E_yz, sqrt2 E_zx, sqrt2 E_xy), E Green's strain, compliance D^-1/V
  *                      with D = lambda t t^T + 2 mu I, t = (1, 1, 1, 0, 0, 0): the energy V psi of stvk
@@ -6,9 +6,9 @@
  *     two_constraints  C_D = |F|, C_H = J - gamma, compliances 1/(mu V) and 1/(l V), l = lambda + mu, gamma = 1 + mu/l:
  *                      the energy of macklin_neo_hookean up to a constant (Macklin and Mueller 2021)
  *
- * Of a symmetric S, dx_a = w_a F S g_a is the move by the multipliers sum_I S_I dE_I; g_a are the gradients of the
- * shape functions. So J W J^T has the entries tr(B_I F^T F B_J G), G = sum_a w_a g_a g_a^T, B_I the basis of C: no loop
- * over corners. */
+ * With S = sum_I dl_I B_I, dl_I the change of multiplier I and B_I the symmetric basis of C_I = tr(B_I E), six_strains
+ * moves corner a by dx_a = w_a F S g_a, g_a the gradient of its shape function. So J W J^T has the entries
+ * tr(B_I F^T F B_J G), G = sum_a w_a g_a g_a^T, without a loop over corners. */
 #ifndef PBD_STRAIN_ENERGY_VECTOR_CONSTRAINTS_H
 #define PBD_STRAIN_ENERGY_VECTOR_CONSTRAINTS_H
 
@@ -20,8 +20,8 @@ enum { VECTOR_STRAINS = 6, VECTOR_PAIR = 2 };
 
 typedef struct vector_args {
     element_view view;
-    real *multiplier; /* of component k at [k * stride] */
-    real *out;        /* vector_residuals: sums by block */
+    real *multiplier; /* component k at [k * stride] */
+    real *out;        /* sum_vector_residuals: one sum per block */
     size_t elements;
     real mu, lambda, compliance; /* in units of `unit`; 1/(unit dt^2) */
     real_bits components, order, none;
@@ -29,7 +29,7 @@ typedef struct vector_args {
 
 /* ---- Six strains ------------------------------------------------------------------------------------------------- */
 
-/* Component I is E_ij by row and column, times sqrt 2 where i != j. */
+/* Row i and column j of a component, which is E_ij, times sqrt 2 if i != j. */
 PBD_FN int vector_row(int component) { return component < 3 ? component : (component - 2) % 3; }
 PBD_FN int vector_column(int component) { return component < 3 ? component : (component - 1) % 3; }
 
@@ -38,7 +38,7 @@ PBD_FN void vector_entries(vmat3 a, vreal out[3][3]) {
     for (int c = 0; c < 3; c++) out[0][c] = column[c].x, out[1][c] = column[c].y, out[2][c] = column[c].z;
 }
 
-/* g_a of corners 0 to 2; that of the fourth is minus their sum. */
+/* Returns g_a of corners 0 to 2; g_a of the fourth is minus their sum. */
 PBD_FN vvec3 vector_shape(const element *e, int corner) {
     return vvec3_make(e->b[corner], e->b[3 + corner], e->b[6 + corner]);
 }
@@ -55,7 +55,7 @@ PBD_FN vmat3 vector_weights(const element *e) {
     return vmat3_add(sum, vmat3_outer(vvec3_scale(e->corner[3][3], last), last));
 }
 
-/* tr(B_I C B_J G) of two components, first >= second. */
+/* Returns tr(B_I C B_J G) of two components, first >= second; C = F^T F. */
 PBD_FN vreal vector_product(int first, int second, vreal c[3][3], vreal g[3][3]) {
     const real half = (real)0.5, root = (real)0.70710678118654752440;
     const int i = vector_row(first), j = vector_column(first), k = vector_row(second), l = vector_column(second);
@@ -107,7 +107,7 @@ PBD_FN void vector_solve(vreal m[VECTOR_STRAINS][VECTOR_STRAINS], vreal b[VECTOR
     }
 }
 
-/* Move of the corners over their inverse masses: gradient[a] = F S g_a, S of the changes of the multipliers. */
+/* Updates the multipliers. Writes the moves of the corners divided by their inverse masses: gradient[a] = F S g_a. */
 PBD_FN void vector_strain_move(const vector_args *a, size_t first, int count, const element *e, vreal size, vreal share,
                                vvec3 gradient[4]) {
     const real root = (real)0.70710678118654752440;
@@ -138,7 +138,8 @@ PBD_FN void vector_strain_move(const vector_args *a, size_t first, int count, co
 
 /* ---- Two constraints --------------------------------------------------------------------------------------------- */
 
-/* Value, derivative by F, and alpha of C_D (0) or C_H (1). C_D is sqrt 3 plus a term without cancellation. */
+/* Value, derivative with respect to F, and alpha of C_D (which = 0) or C_H (1). C_D is computed as sqrt 3 plus a term
+ * free of cancellation. */
 typedef struct vector_part {
     vreal value, alpha;
     vmat3 p;
@@ -161,7 +162,8 @@ PBD_FN vector_part vector_part_of(const vector_args *a, int which, vmat3 f, vrea
     return out;
 }
 
-/* One of the two; the corners of `e` move along. Adds to the moves over the inverse masses. */
+/* Projects one of the two constraints and moves the corners of `e`. Adds the moves divided by the inverse masses to
+ * `total`. */
 PBD_FN void vector_single(const vector_args *a, int which, element *e, vreal size, vreal share, vreal *lambda,
                           vvec3 total[4]) {
     vvec3 gradient[4];
@@ -173,7 +175,7 @@ PBD_FN void vector_single(const vector_args *a, int which, element *e, vreal siz
     for (int k = 0; k < 4; k++) total[k] = vvec3_add(total[k], vvec3_scale(step, gradient[k]));
 }
 
-/* Both at the same positions. */
+/* Projects both constraints at once, with gradients at the same positions. Writes `total`. */
 PBD_FN void vector_both(const vector_args *a, const element *e, vreal size, vreal share, vreal lambda[VECTOR_PAIR],
                         vvec3 total[4]) {
     vvec3 gd[4], gh[4];
@@ -258,7 +260,7 @@ PBD_BATCH_OF(store_vector_impulses, vector_args, first, count, (32 + 11 + 2 * VE
 /* Rows of the system of all constraints: entry k of element e at [e + k * stride] (global_solve.h). */
 typedef struct vector_row_args {
     vector_args of;
-    real *gradient, *left; /* 12 and 1 by element and component */
+    real *gradient, *left; /* 12 and 1 per element and component */
 } vector_row_args;
 
 PBD_FN void vector_store_gradient(const element_view *v, real *out, int component, size_t first, int count, vreal scale,
@@ -271,7 +273,7 @@ PBD_FN void vector_store_gradient(const element_view *v, real *out, int componen
     }
 }
 
-/* The basis of C: dC_I = tr(F B_I dF^T). */
+/* Returns B_I, with dC_I = tr(F B_I dF^T). */
 PBD_FN vmat3 vector_basis(int component) {
     const real off = component < 3 ? 1 : (real)0.70710678118654752440;
     const int row = vector_row(component), column = vector_column(component);
@@ -294,7 +296,7 @@ PBD_BATCH_OF(store_vector_rows, vector_row_args, first, count, (32 + 13 * VECTOR
     for (int k = 0; k < VECTOR_STRAINS; k++)
         if (k < (int)of->components) lambda[k] = element_entry(&of->view, of->multiplier, k, first, count);
     if (of->components == VECTOR_STRAINS) vector_strain_residual(of, f, of->compliance / size, lambda, left);
-    for (int k = 0; k < VECTOR_STRAINS; k++) { /* a constant number of turns: arrays stay in a GPU's registers */
+    for (int k = 0; k < VECTOR_STRAINS; k++) { /* a constant trip count keeps the arrays in a GPU's registers */
         if (k >= (int)of->components) continue;
         if (of->components == VECTOR_PAIR) {
             const vector_part c = vector_part_of(of, k, f, size);
@@ -311,7 +313,7 @@ PBD_BATCH_OF(store_vector_rows, vector_row_args, first, count, (32 + 13 * VECTOR
 
 enum { VECTOR_BLOCK = 16 };
 
-/* Sum of |C + alpha lambda|^2 over a block of tetrahedra. */
+/* Sums |C + alpha lambda|^2 over a block of tetrahedra. */
 PBD_ITEM(sum_vector_residuals, vector_args, block, VECTOR_BLOCK *(26 * sizeof(real) + 16), VECTOR_BLOCK * 200) {
     const size_t end = (block + 1) * VECTOR_BLOCK < a->elements ? (block + 1) * VECTOR_BLOCK : a->elements;
     real sum = 0;

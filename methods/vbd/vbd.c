@@ -1,5 +1,5 @@
 /* vbd: vertex block descent (Chen et al. 2024). Each sweep moves every vertex, colour by colour, to the minimum of the
- * time step's function with all other vertices held. README.md has the equations. */
+ * time step's objective with all other vertices held. README.md has the equations. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ typedef struct vbd {
     /* Host. */
     size_t *colour_first, *colour_count;
     int *shuffled;
-    /* Device: vbd_mesh; minimum of the inertia, velocities of the step before, results by place. */
+    /* Device: arrays of vbd_mesh; minimum of the inertia term, velocities of the previous step, results by place. */
     uint32_t *own, *tet_count, *near_count, *tet_row, *near_row, *corner, *neighbour;
     real *spring, *stiffness, *lifts, *shape, *volume, *mu, *lambda;
     real *y, *before, *out;
@@ -115,7 +115,8 @@ static vbd_args args_of(const vbd *s) {
                       .extent = (real)s->position.extent};
 }
 
-/* The work of a launch over `vertices` of all: their tetrahedra, and neighbours as half of one each (vbd_move). */
+/* The work of a launch over `vertices` vertices: their mean share of all tetrahedra, with a neighbour counted as half a
+ * tetrahedron (vbd_move). */
 static pbd_work work_of(const vbd *s, size_t vertices) {
     const size_t entries = s->tets + (s->quadratic ? s->near / 2 : 0);
     return (pbd_work){vertices, (size_t)((double)entries * (double)vertices / (double)s->vertices)};
@@ -127,7 +128,7 @@ static pbd_status begin(void *state, stepper *run) {
     return acceleration_begin(&s->faster, s->position.p, NULL);
 }
 
-/* Fisher and Yates, by the number of the sweep: the same in every run. */
+/* Fisher-Yates shuffle, seeded with the number of the sweep, so that the order is the same in every run. */
 static void shuffle(int *order, int count, uint64_t seed) {
     for (int i = 0; i < count; i++) order[i] = i;
     for (int i = count - 1; i > 0; i--) {
@@ -138,7 +139,7 @@ static void shuffle(int *order, int count, uint64_t seed) {
     }
 }
 
-/* Of a colour that has moved. */
+/* Resolves contact with colliders for a colour that has just moved. */
 static pbd_status touch(const vbd *s, size_t first, size_t count) {
     const collider_poses *walls = &s->position.run.colliders;
     if (walls->count == 0) return pbd_ok();
@@ -197,7 +198,7 @@ static pbd_status energy(void *state, double *out) {
     return sum_results(s, 1, out);
 }
 
-/* With symmetric sweeps the combination is of pairs of sweeps. */
+/* With symmetric sweeps, acceleration acts on pairs of sweeps. */
 static pbd_status sweep(void *state, stepper *run) {
     vbd *s = state;
     PBD_TRY(move_vertices(s, run));
@@ -221,7 +222,8 @@ static pbd_status residual(void *state, stepper *run, step_residual *out) {
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* Lame's parameters of a material as the law takes them. With lame=raw the law's lambda + mu is lambda. */
+/* Lame parameters of a material as the law expects them, Pa. With lame=raw mu is subtracted from lambda, so that the
+ * law's lambda + mu is the material's lambda. */
 static void moduli_of(const vbd *s, const pbd_material *m, double *mu, double *lambda) {
     *mu = m->E / (2 * (1 + m->nu));
     *lambda = m->E * m->nu / ((1 + m->nu) * (1 - 2 * m->nu));
@@ -263,7 +265,7 @@ static pbd_status upload_reals(vbd *s, pbd_arena *a, const double *from, size_t 
     return pbd_upload(s->position.run.exec, to, host, count * sizeof *host);
 }
 
-/* Arrays of the materials, by row. */
+/* Uploads the arrays that depend on the materials, by row. */
 static pbd_status upload_moduli(vbd *s, pbd_arena *a, const pbd_scene *scene, const vbd_tables *t) {
     const size_t n = s->tet_rows * VBD_LANES;
     double *stiffness = pbd_new(a, double, n), *lift = pbd_new(a, double, n);

@@ -1,14 +1,16 @@
-/* Kernels of vbd: one vertex is moved to the minimum of the step's function with all others held (README.md).
+/* Kernels of vbd: one vertex is moved to the minimum of the step's objective with all others held (README.md).
  *
  *     G(x) = sum_i m_i |x_i - y_i|^2 / (2 dt^2) + sum_e V_e psi(F_e)
  *     (m_i/dt^2 I + K_i) dx_i = -dG/dx_i
  *
- * Vertices are held colour by colour in slices of VBD_LANES places; each colour begins a slice. Row r of a slice has
- * the r-th tetrahedron (or neighbour) of each of its vertices, at index VBD_LANES r + lane. A tetrahedron of vertex i
- * is its other three corners b, c, d, ordered such that (c - b) x (d - b) points to i where it is not inverted. Rows
- * beyond a vertex's own have its own number as corners and zeros as values: they add nothing.
+ * Vertices are stored colour by colour in slices of VBD_LANES places; each colour starts a new slice. Row r of a slice
+ * holds the r-th tetrahedron (or neighbour) of each of its vertices, at index VBD_LANES r + lane. A tetrahedron of
+ * vertex i is stored as its other three corners b, c, d, ordered such that (c - b) x (d - b) points towards i unless
+ * the tetrahedron is inverted. In padding rows the corners are the vertex itself and all values are zero, so they add
+ * nothing.
  *
- * On the CPU a batch of vertices is solved at once; on a GPU a tile works on one vertex, its lanes over the rows. */
+ * On the CPU a batch of vertices is solved at once. On a GPU a tile works on one vertex, with the rows distributed over
+ * its lanes. */
 #ifndef PBD_VBD_KERNELS_H
 #define PBD_VBD_KERNELS_H
 
@@ -19,12 +21,12 @@
 
 enum { VBD_LANES = PARTICLE_SLICE, VBD_SUMS = 10, VBD_TRIES = 8 };
 
-/* What is fixed while a scene is solved. Arrays by place: own, lengths. By row of a slice: the others, entry k of a row
- * at [k * stride + index]. NULL: not used by the law. */
+/* Data that stay fixed while a scene is solved. own, tets and near are indexed by place; tet_row and near_row by slice;
+ * the others by row, with entry k of a row at [k * stride + index]. NULL: not used by the law. */
 typedef struct vbd_mesh {
     const uint32_t *own;                /* number of the vertex */
-    const uint32_t *tets, *near;        /* tetrahedra, neighbours of the vertex */
-    const uint32_t *tet_row, *near_row; /* by slice, and one more: its first row */
+    const uint32_t *tets, *near;        /* number of tetrahedra, of neighbours of the vertex */
+    const uint32_t *tet_row, *near_row; /* slices + 1: first row of each slice */
     const uint32_t *corner;             /* 3 by tetrahedron: b, c, d */
     const uint32_t *neighbour;          /* vertices that share a tetrahedron */
     const real *spring;                 /* by neighbour: -mu L_ij, N/m, with L the Laplacian of linear elements */
@@ -33,28 +35,28 @@ typedef struct vbd_mesh {
     const real *shape;       /* 9 by tetrahedron: gradients of the shape functions of b, c, d, 1/m */
     const real *volume;      /* by tetrahedron, m^3 */
     const real *mu, *lambda; /* by tetrahedron, Pa; NULL: those of the law */
-    size_t stride;           /* rows x VBD_LANES of tetrahedra */
+    size_t stride;           /* rows of tetrahedra x VBD_LANES */
 } vbd_mesh;
 
 typedef struct vbd_args {
     vbd_mesh mesh;
     real *p;           /* rows of 4: positions; inverse mass */
-    const real *y, *x; /* rows of 4: minimum of the inertia, and m/dt^2; positions at the start of the step */
-    real *out;         /* by place: an energy, or the square of a force and at [places] of its rounding */
-    real *soft;        /* rows of 4: where a vertex that touches a collider moves before it is pushed out; NULL: none */
+    const real *y, *x; /* rows of 4: minimum of the inertia term, and m/dt^2; positions at the start of the step */
+    real *out;         /* by place: an energy; or a squared force and, from [places] on, that of its rounding */
+    real *soft;        /* rows of 4: where a vertex in contact moves before it is pushed out (vbd_touch); NULL: none */
     size_t places;
-    size_t first, count; /* of the colour: place, vertices */
+    size_t first, count; /* of the colour: first place, number of vertices */
     hyperelastic law;
-    real lift;       /* mesh.lift where that is NULL */
-    real damping;    /* of stiffness over dt: k_d/dt */
-    real_bits block; /* damp by the vertex's block; otherwise by the elements */
-    real slack;      /* relative rise of the energy that is rounding */
+    real lift;       /* used if mesh.lift is NULL */
+    real damping;    /* stiffness damping over the time step: k_d/dt */
+    real_bits block; /* damp by the vertex's block; 0: by the elements */
+    real slack;      /* relative rise of the energy that counts as rounding */
     real extent;     /* m: of the scene */
 } vbd_args;
 
 /* ---- Loading ----------------------------------------------------------------------------------------------------- */
 
-/* Rows of a vertex or of a batch: the first and the end, in steps of PBD_LANES. */
+/* Range of rows of a vertex or of a batch, visited in steps of PBD_LANES. */
 typedef struct vbd_rows {
     size_t begin, end;
 } vbd_rows;
@@ -122,7 +124,8 @@ PBD_FN vvec3 vbd_apply(const vreal k[6], vvec3 a) {
 
 /* macklin_neo_hookean: mu/2 tr F^T F is a quadratic form of the positions, and J is linear in those of one vertex, with
  * the gradient a = (c - b) x (d - b)/(6 V). The block is therefore exact and positive definite for every F. With
- * damping by elements the time derivative of the force is added: b' is b's displacement in the step. */
+ * damping by elements, k_d times the time derivative of the force is added; mb, mc and md are the displacements of b, c
+ * and d in the step. */
 PBD_FN vbd_block vbd_macklin(const vbd_args *a, size_t place, int count, vvec3 x, vvec3 moved) {
     const vbd_mesh *m = &a->mesh;
     const size_t lane = place % VBD_LANES;
@@ -174,7 +177,7 @@ typedef struct vbd_strained {
     vmat3 f;
     vvec3 gradient;
     vhyperelastic law;
-    vreal volume, free; /* free: its corners that are not held */
+    vreal volume, free; /* free: number of corners that are not held */
 } vbd_strained;
 
 PBD_FN vbd_strained vbd_strain(const vbd_args *a, size_t at, int count, vvec3 x) {
@@ -195,7 +198,7 @@ PBD_FN vbd_strained vbd_strain(const vbd_args *a, size_t at, int count, vvec3 x)
     }
     out.gradient = vvec3_scale(vreal_set(-1), sum);
     out.volume = batch_load(m->volume, at, count);
-    /* F of a row without a tetrahedron is 0, where laws with a logarithm are undefined: take I. */
+    /* In a padding row F would be 0, where laws with a logarithm are undefined, so I is used. */
     vreal rest = vreal_where(out.volume > 0, vreal_set(0), vreal_set(1));
     out.f = vmat3_add(out.f, vmat3_scale(rest, vmat3_identity()));
     out.law = vhyperelastic_of(a->law);
@@ -206,7 +209,8 @@ PBD_FN vbd_strained vbd_strain(const vbd_args *a, size_t at, int count, vvec3 x)
     return out;
 }
 
-/* (p_i - p_j)/(s_i - s_j), by the slope where the two are near, and (p_i + p_j)/(s_i + s_j). */
+/* Writes even = (p_i - p_j)/(s_i - s_j), or `slope` where s_i and s_j nearly coincide, and
+ * odd = (p_i + p_j)/(s_i + s_j). */
 PBD_FN void vbd_quotients(vreal si, vreal sj, vreal pi, vreal pj, vreal slope, vreal *even, vreal *odd) {
     const real tolerance = REAL_IS_FLOAT ? (real)2e-3 : (real)1e-5;
     vreal difference = si - sj, sum = si + sj;
@@ -216,8 +220,8 @@ PBD_FN void vbd_quotients(vreal si, vreal sj, vreal pi, vreal pj, vreal slope, v
     *odd = (pi + pj) / positive;
 }
 
-/* For the pairs (y, z), (z, x), (x, y), and at least 0, which makes dP/dF positive semidefinite there. A law continued
- * by a join has no closed form. */
+/* Writes the quotients of the pairs (y, z), (z, x), (x, y), clamped at 0, which makes dP/dF positive semidefinite for
+ * these pairs. They are in closed form unless the law is continued by a join. */
 PBD_FN void vbd_pairs(vhyperelastic m, vvec3 s, vprincipal at, vprincipal_slope slope, vreal even[3], vreal odd[3]) {
     const vreal half = vreal_set((real)0.5), zero = vreal_set(0);
     const vvec3 d = slope.diagonal;
@@ -236,13 +240,13 @@ PBD_FN void vbd_pairs(vhyperelastic m, vvec3 s, vprincipal at, vprincipal_slope 
     }
 }
 
-/* The block of any law: with F = U diag(s) V^T and b = V^T gradient,
+/* Adds the block of one tetrahedron, for any law: with F = U diag(s) V^T and b = V^T gradient,
  *     U^T K U = V [ H_kl b_k b_l;  on the diagonal also  sum_j (even_kj + odd_kj)/2 b_j^2;
  *                   off it         also  (even_kl - odd_kl)/2 b_k b_l ]       (tangent.h, dF = u gradient^T). */
 PBD_FN void vbd_add_element(vbd_block *out, const vbd_strained *e) {
     vsvd3 f = vmat3_svd(e->f);
     vprincipal by = vprincipal_stress(e->law, f.s);
-    /* Below the threshold of a join the slope at the threshold: a law may have none there. */
+    /* Below the threshold of a join, use the slope at the threshold: the law may have no slope below it. */
     const vvec3 upright = vvec3_at_least(f.s, vreal_max(e->law.threshold, vreal_set((real)0.1)));
     vprincipal_slope slope = vprincipal_law_slope(e->law, e->law.join == PBD_JOIN_NONE ? f.s : upright);
     vreal h[6], even[3], odd[3], k[6];
@@ -261,7 +265,7 @@ PBD_FN void vbd_add_element(vbd_block *out, const vbd_strained *e) {
     k[3] = (h[3] + cross[0]) * b.y * b.z;
     k[4] = (h[4] + cross[1]) * b.z * b.x;
     k[5] = (h[5] + cross[2]) * b.x * b.y;
-    /* U k U^T, by columns of U k. */
+    /* U k U^T, from the columns of k U^T. */
     vvec3 ux = vbd_apply(k, vvec3_make(f.u.x.x, f.u.y.x, f.u.z.x));
     vvec3 uy = vbd_apply(k, vvec3_make(f.u.x.y, f.u.y.y, f.u.z.y));
     vvec3 uz = vbd_apply(k, vvec3_make(f.u.x.z, f.u.y.z, f.u.z.z));
@@ -292,7 +296,8 @@ PBD_FN vbd_block vbd_any_law(const vbd_args *a, size_t place, int count, vvec3 x
     return out;
 }
 
-/* Elastic energy of the tetrahedra of a vertex; `shared`: its share, which is that of every free corner. */
+/* Elastic energy of the tetrahedra of a vertex, J; `shared`: only the vertex's share, which is equal for all free
+ * corners of a tetrahedron. */
 PBD_FN vreal vbd_energy(const vbd_args *a, size_t place, int count, vvec3 x, int shared) {
     const size_t lane = place % VBD_LANES;
     vreal energy = vreal_set(0);
@@ -307,7 +312,7 @@ PBD_FN vreal vbd_energy(const vbd_args *a, size_t place, int count, vvec3 x, int
 
 /* ---- Moving a vertex --------------------------------------------------------------------------------------------- */
 
-/* A batch of vertices at a place; `moved`: in the step so far. */
+/* A batch of vertices at a place; `moved`: displacement in the step so far, 0 without damping. */
 typedef struct vbd_vertex {
     vbd_point x, y;
     vvec3 moved;
@@ -322,7 +327,7 @@ PBD_FN vbd_vertex vbd_vertex_at(const vbd_args *a, size_t place, int count) {
     return out;
 }
 
-/* Force, and the matrix of the step, of all terms. */
+/* Force on the vertex and matrix of its step, from all terms: elastic, damping and inertia. */
 PBD_FN vbd_block vbd_system(const vbd_args *a, size_t place, int count, const vbd_vertex *v) {
     vbd_block b =
         a->mesh.spring ? vbd_macklin(a, place, count, v->x.at, v->moved) : vbd_any_law(a, place, count, v->x.at);
@@ -345,9 +350,10 @@ PBD_FN vreal vbd_inertia(const vbd_vertex *v, vvec3 x) {
     return (real)0.5 * v->y.w * vvec3_dot(off, off);
 }
 
-/* The fraction of `step` that lowers the energy of the vertex: 1, 1/2, 1/4 ... or 0. The energy of other laws is not
- * quadratic in one vertex, and a Newton step may raise it. A rise within rounding is none: that of the sum, and what
- * the rounding of positions does to elements of this energy and stiffness. NaN where the energy is undefined. */
+/* Returns the fraction of `step` that does not raise the energy of the vertex: 1, 1/2, 1/4 ... or 0. Needed where the
+ * energy is not quadratic in one vertex, since a Newton step may raise it. A rise within rounding is allowed: that of
+ * the sum, and the effect of rounded positions on elements of this energy and stiffness. NaN where the energy is
+ * undefined. */
 PBD_FN vreal vbd_search(const vbd_args *a, size_t place, int count, const vbd_vertex *v, const vbd_block *b,
                         vvec3 step) {
     const vreal one = vreal_set(1), zero = vreal_set(0);
@@ -363,7 +369,7 @@ PBD_FN vreal vbd_search(const vbd_args *a, size_t place, int count, const vbd_ve
     return vreal_where(before == before, vreal_where(found < 1, zero, fraction), before);
 }
 
-/* The largest sum of absolute values in a row: no eigenvalue is above it. */
+/* The largest row sum of absolute values, an upper bound of the eigenvalues (Gershgorin). */
 PBD_FN vreal vbd_bound(const vreal k[6]) {
     const vreal x = vreal_abs(k[0]) + vreal_abs(k[5]) + vreal_abs(k[4]);
     const vreal y = vreal_abs(k[5]) + vreal_abs(k[1]) + vreal_abs(k[3]);
@@ -390,7 +396,7 @@ PBD_FN void vbd_move_at(const vbd_args *a, size_t place, int count) {
     batch_store_rows(a->soft, a->mesh.own + place, 1, count, row);
 }
 
-/* The residual, and its rounding by that of positions. */
+/* Writes the square of the residual, and that of its error from rounded positions. */
 PBD_FN void vbd_measure_at(const vbd_args *a, size_t place, int count) {
     vbd_vertex v = vbd_vertex_at(a, place, count);
     vbd_block b = vbd_system(a, place, count, &v);
@@ -408,7 +414,8 @@ PBD_FN void vbd_energy_at(const vbd_args *a, size_t place, int count) {
     batch_store(a->out, place, count, energy);
 }
 
-/* On the CPU item i begins a batch; a colour begins a slice, so batches do not depend on threads. */
+/* On the CPU every PBD_BATCH-th item processes a whole batch. Each colour starts a new slice, so batches do not depend
+ * on the number of threads. */
 #if PBD_BATCH == 1
 #define VBD_DO(body) body(a, a->first + i, 1)
 #else
@@ -416,7 +423,7 @@ PBD_FN void vbd_energy_at(const vbd_args *a, size_t place, int count) {
     if (i % PBD_BATCH == 0) body(a, a->first + i, a->count - i < PBD_BATCH ? (int)(a->count - i) : PBD_BATCH)
 #endif
 
-/* Work of all three: vertices; their tetrahedra, with a neighbour counted as half of one. */
+/* Work of all three kernels: vertices; their tetrahedra, with a neighbour counted as half a tetrahedron. */
 PBD_TILE_OVER(vbd_move, vbd_args, i, 12 * sizeof(real) + 8, 70, sizeof(real) + 12, 50) { VBD_DO(vbd_move_at); }
 PBD_TILE_OVER(vbd_measure, vbd_args, i, 10 * sizeof(real) + 8, 70, sizeof(real) + 12, 50) { VBD_DO(vbd_measure_at); }
 PBD_TILE_OVER(vbd_sum_energy, vbd_args, i, 9 * sizeof(real) + 8, 10, 10 * sizeof(real) + 12, 120) {
@@ -434,10 +441,10 @@ typedef struct vbd_touch_args {
     real *p;
 } vbd_touch_args;
 
-/* To push a vertex out of a collider after its step is no minimum under the constraint: its block is no multiple of I,
- * and what the push leaves out acts along the surface, as a force that does not exist. A vertex that touches therefore
- * moves by its force over a bound of its block instead, for which the push is the projection: at rest, the force is the
- * one that contact balances. */
+/* Pushing a vertex out of a collider after its Newton step does not give the constrained minimum: its block is not a
+ * multiple of I, so the part of the step that the push ignores acts along the surface like a spurious force. A vertex
+ * in contact therefore moves by its force over a bound of its block instead. For this move the push is the projection:
+ * at rest, the remaining force is the one that contact balances. */
 PBD_ITEM(vbd_touch, vbd_touch_args, i, 12 * sizeof(real) + 4, 30) {
     const size_t vertex = a->own[i];
     real *row = a->p + 4 * vertex;

@@ -3,7 +3,7 @@
 #include "methods/physics/space/colouring.h"
 #include "methods/physics/space/element_shape.h"
 
-/* Tetrahedra of each vertex: tet[first[i] .. first[i + 1]), each 4 times its number plus the corner. */
+/* Tetrahedra of vertex i: tet[first[i] .. first[i + 1]), each as 4 times the tetrahedron's number plus the corner. */
 typedef struct incidence {
     size_t *first;
     uint32_t *tet;
@@ -27,7 +27,8 @@ static pbd_status find_incidence(const pbd_scene *scene, pbd_arena *arena, incid
 
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
 
-/* Free vertices by colour, those with more tetrahedra first, so that the vertices of a slice have nearly as many. */
+/* Orders the free vertices by colour and, within a colour, by decreasing number of tetrahedra, so that the vertices of
+ * a slice have nearly equal numbers. */
 static pbd_status order_vertices(const pbd_scene *scene, const incidence *of, size_t lanes, pbd_arena *arena,
                                  vbd_tables *t) {
     const size_t n = scene->particles.count;
@@ -85,7 +86,7 @@ static pbd_status shape_of(const pbd_scene *scene, size_t e, double gradient[4][
     return pbd_ok();
 }
 
-/* Whether (c - b) x (d - b) points to the vertex at rest. */
+/* Whether (c - b) x (d - b) points towards the vertex, at rest. */
 static bool faces(const double *x, uint32_t own, const uint32_t other[3]) {
     double u[3], v[3], w[3];
     for (int d = 0; d < 3; d++) {
@@ -100,7 +101,7 @@ static bool faces(const double *x, uint32_t own, const uint32_t other[3]) {
 
 /* Neighbours of one vertex while they are collected. */
 typedef struct near_list {
-    uint32_t *mark; /* by vertex: 1 + its place in `vertex`; 0: not a neighbour */
+    uint32_t *mark; /* by vertex: 1 + its index in `vertex`; 0: not a neighbour */
     uint32_t *vertex;
     double *spring;
     size_t count;
@@ -154,7 +155,7 @@ static void fill_place(const pbd_scene *scene, const double *mu, const incidence
     }
 }
 
-/* The number of neighbours of each place's vertex. */
+/* Counts the tetrahedra and neighbours of the vertex at each place. */
 static void count_neighbours(const pbd_scene *scene, const incidence *of, near_list *list, vbd_tables *t) {
     for (size_t place = 0; place < t->places; place++) {
         const uint32_t own = t->own[place];
@@ -170,7 +171,8 @@ static void count_neighbours(const pbd_scene *scene, const incidence *of, near_l
     }
 }
 
-/* The first row of each slice. Padding places repeat a vertex: they count as its copies and are never read alone. */
+/* Finds the first row of each slice. Padding places repeat a vertex: they count as its copies and are never read
+ * alone. */
 static void place_rows(vbd_tables *t, size_t lanes) {
     for (size_t s = 0; s < t->slices; s++) {
         uint32_t tets = 0, near = 0;
