@@ -1,12 +1,12 @@
-/* Every method on every case that it can run, on a GPU: it gives the CPU's answer, and the same answer to the bit when
- * it runs once more.
+/* Every method on every case that it can run, on a GPU: the result must be that of the CPU, and equal to the bit when
+ * repeated.
  *
  *   gpu_against_cpu [cuda|emu] [METHOD]... [CASE]...
  *
- * Bodies are small and steps few. What two orders of sums may do to a motion is measured and not guessed: the bound in
- * f32 is MARGIN times the distance of f32 from f64 on the CPU after the same steps, with a few units in the last place
- * of the largest number at least; in f64 it is SHARE_OF_F64 of that: far above what f64 rounds to, since steps amplify,
- * and far below any mistake. Places and velocities are held to it. Exit code 77 says that there is no GPU, and why.
+ * Bodies are small and steps few. The effect of another order of sums is measured: the bound in f32 is MARGIN times the
+ * distance of f32 from f64 on the CPU after the same steps, and at least a few units in the last place of the largest
+ * number. In f64 it is SHARE_OF_F64 of that, far above rounding, as steps amplify it, and far below the effect of any
+ * error in the code. It applies to positions and velocities. Exit code 77: there is no GPU; the message says why.
  */
 #include <float.h>
 #include <math.h>
@@ -22,11 +22,11 @@
 
 enum { SKIPPED = 77, MOST_WORDS = 16 };
 
-/* The emulation takes its time, and has its own check of what depends on an order: fewer steps, and no second run. */
+/* The emulation is slow and checks dependence on the order itself: fewer steps, and no second run. */
 enum { STEPS = 4, EMULATED_STEPS = 1 };
 
-/* Under ThreadSanitizer each emulated CUDA thread is a pthread: one iteration in one precision, by each order of
- * projection, goes through the same kernels. */
+/* Under ThreadSanitizer each emulated CUDA thread is a pthread. One iteration in one precision, with each order of
+ * projection, covers the same kernels. */
 #if defined(__SANITIZE_THREAD__)
 enum { SPARING = 1 };
 #else
@@ -43,7 +43,7 @@ typedef struct march {
     int steps;
 } march;
 
-/* Settings that make bodies small, of those that the case knows. */
+/* Writes the settings, among those that the case knows, that make bodies small. Returns their number. */
 static size_t settings_of(const march *m, pbd_setting *setting) {
     static const char *const words[] = {"cells=2",     "particles=300", "mode=dynamic",     "reference=none",
                                         "across=3",    "tori=2",        "sausages=1",       "particles_each=200",
@@ -60,7 +60,7 @@ static size_t settings_of(const march *m, pbd_setting *setting) {
                 pbd_setting_parse(words[k], &setting[count]).code == PBD_OK)
                 count++;
         }
-    /* What flows has laws in Hencky strain, cloth that of Saint Venant and Kirchhoff. */
+    /* Methods with flow rules need a law in Hencky strain, those of cloth that of Saint Venant and Kirchhoff. */
     const pbd_method *method = m->method->by_precision[1];
     const char *material = method->takes & PBD_TAKES_FLOW        ? "material=hencky"
                            : method->needs & PBD_NEEDS_TRIANGLES ? "material=stvk"
@@ -79,7 +79,7 @@ enum { PLACES, SPEEDS, FIELDS };
 typedef struct answer {
     pbd_status status;
     size_t particles;
-    double *of[FIELDS]; /* positions, velocities; to be freed. Velocities NULL: the method tells none */
+    double *of[FIELDS]; /* positions, velocities; to be freed. Velocities NULL: not provided */
     double scale[FIELDS];
 } answer;
 
@@ -141,7 +141,7 @@ static answer march_on(const march *m, int backend, pbd_precision precision) {
     return out;
 }
 
-/* The largest distance along an axis; infinite where one has no number. */
+/* The largest difference of a component; infinite if one is not a number. */
 static double distance(const answer *a, const answer *b, int field) {
     double most = 0;
     for (size_t k = 0; k < 3 * a->particles; k++) {
@@ -213,7 +213,7 @@ static const pbd_param *choice_named(const pbd_param *params, const char *name) 
     return NULL;
 }
 
-/* The method's orders of projection, clusters or none, and, where it takes them, the case's flow rules. */
+/* Compares with each of the method's solvers and clusters, and of the case's flow rules if the method takes them. */
 static void compare_variants(tally *t, march *m, int backend) {
     const pbd_method *method = m->method->by_precision[1];
     const pbd_param *axis[] = {choice_named(method->params, "solver"), choice_named(method->params, "clusters"),
@@ -231,7 +231,7 @@ static void compare_variants(tally *t, march *m, int backend) {
     if (variants == 0) compare(t, m, backend);
 }
 
-/* Among the words, or no word is of its kind (`of_kind`). */
+/* Whether the name is among the words, or no word is of its kind (`of_kind`). */
 static bool is_wanted(const char *name, char **words, bool (*of_kind)(const char *)) {
     bool any = false;
     for (; *words; words++) {
@@ -251,7 +251,7 @@ static bool names_case(const char *word) {
     return pbd_find_case(word, &c).code == PBD_OK;
 }
 
-/* What holds no particles of a scene is for the case's own tests: a file that must be given, say. */
+/* Whether the case has a required parameter, such as a file; such cases are left to their own tests. */
 static bool must_be_given(const pbd_case *c) {
     for (const pbd_param *p = c->params; p->name; p++)
         if (pbd_param_is_asked(p)) return true;

@@ -1,9 +1,9 @@
-/* Makes a sweep whose shards are all published, to see how long merging them takes.
+/* Makes a sweep with all shards published, to measure how long merging takes.
  *
  *     large_merge FOLDER [SHARDS CELLS]        default 1000 100
  *
- * One run is made; every other is that run under its own cell's name and time of day, so that each has a hash of its
- * own, which the merge checks. */
+ * One run is made. All others are copies with another cell and time of day, so that each has a different hash, which
+ * the merge checks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static pbd_manifest *make_plan(const char *folder, size_t shards, size_t cells) 
     return manifest;
 }
 
-/* Stores what came of `made` as a run of another cell. */
+/* Stores the result `made` as a run of the item's cell. */
 static void put_copy(pbd_store *store, const pbd_plan_item *item, const pbd_result *made) {
     pbd_result described;
     check(pbd_describe_run(item, &described));

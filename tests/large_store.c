@@ -1,11 +1,11 @@
-/* Makes a store of a million runs, to see whether questions to a store of some years are answered at once.
+/* Makes a store of a million runs, to see whether queries on a store of several years are fast.
  *
  *     large_store FILE [CELLS BUILDS REPEATS [PROBLEM_BUILDS]]        default 1000 100 10 9
  *
- * Runs of two methods on the cubes, some diverged, as each of BUILDS builds made them on this machine. Some cells have
- * a step: in solve_cpu and solve_wall every fifth cell is 15 % slower from 40 % of the builds on, every eleventh 20 %
- * faster from 80 % on; in displacement_error every seventh is 25 % worse from 60 % on. The rest is noise of 2 %, and
- * errors that do not jitter. Made-up runs: their ids are no hashes of their content, which `db check` would tell.
+ * Runs of two methods on the cubes, some of them diverged, by each of BUILDS builds on this machine. Some cells have a
+ * step: in solve_cpu and solve_wall every fifth cell is 15 % slower from 40 % of the builds on, every eleventh 20 %
+ * faster from 80 % on; in displacement_error every seventh is 25 % worse from 60 % on. Otherwise times have noise of
+ * 2 %, errors none. The runs are invented: their ids are no hashes of their content, which `db check` would report.
  *
  * Beside these, every declared trial of every frozen problem (cases/problems.yaml), on one thread and on two, by the
  * last PROBLEM_BUILDS builds: some 20,000 runs. Their errors lie between a twentieth and twenty times the tolerance.
@@ -27,7 +27,7 @@ typedef struct sizes {
     long long cells, builds, repeats, problem_builds;
 } sizes;
 
-/* One run to be: where it stands in the order of ids. */
+/* A run to be inserted, sorted by id. */
 typedef struct planned {
     XXH128_hash_t id;
     uint32_t number;
@@ -61,7 +61,7 @@ static void finish_row(sqlite3_stmt *statement) {
 
 static double uniform(uint64_t bits) { return ((double)(bits >> 11) + 0.5) * 0x1p-53; }
 
-/* A normal deviate of its own for each run and purpose. */
+/* A normal deviate, different for each run and purpose. */
 static double normal(uint32_t number, uint32_t purpose) {
     const uint32_t words[2] = {number, purpose};
     const XXH128_hash_t bits = XXH3_128bits(words, sizeof words);
@@ -107,7 +107,7 @@ static made make(const planned *p, const sizes *s) {
     return m;
 }
 
-/* A build a day from 2020 on; its runs follow each other by 40 ms. */
+/* One build per day from 2020 on; its runs are 40 ms apart. */
 static void start_text(const made *m, const sizes *s, char text[32]) {
     const uint32_t within = m->number % (uint32_t)(s->repeats * s->cells);
     const time_t when = 1577836800 + 86400 * (time_t)m->build + within / 25;
@@ -139,7 +139,7 @@ static void insert_builds_and_cells(const sizes *s) {
     sqlite3_free(sql);
 }
 
-/* A row of one of the tables below runs: id, name, position, and what the statement says itself. */
+/* Inserts a row of a table that refers to runs: id, name, position, and the constants in the statement. */
 static void insert_named(sqlite3_stmt *statement, const made *m, const char *name, int position, double value) {
     sqlite3_bind_text(statement, 1, m->id, 32, SQLITE_STATIC);
     sqlite3_bind_text(statement, 2, name, -1, SQLITE_STATIC);
@@ -173,7 +173,7 @@ static void insert_metrics(const planned *plan, size_t count, const sizes *s) {
     sqlite3_stmt *counter =
         prepare("INSERT INTO metric VALUES (?1, ?2, ?3, '1', 'neutral', NULL, CAST(?4 AS INTEGER))");
     for (size_t i = 0; i < count; i++) {
-        const made m = make(&plan[i], s); /* in the order of names, which is the key's */
+        const made m = make(&plan[i], s); /* in the order of names, as in the key */
         insert_named(counter, &m, "device_bytes_peak", 3, 4096 * (1 + m.cell % 50));
         if (!m.diverged) insert_named(error, &m, "displacement_error", 2, m.error);
         insert_named(lower, &m, "solve_cpu", 1, m.seconds);
@@ -289,7 +289,7 @@ static void insert_problems(const sizes *s) {
 
 /* ---- Triggers and indices, which wait ---------------------------------------------------------------------------- */
 
-/* Drops them and returns what makes them again. */
+/* Drops triggers and indices and returns the SQL that creates them again. */
 static char *set_aside(void) {
     sqlite3_str *again = sqlite3_str_new(db), *drop = sqlite3_str_new(db);
     sqlite3_stmt *all =

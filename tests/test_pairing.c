@@ -63,8 +63,8 @@ static void a_tenth_less_is_faster(void **state) {
     expect_verdict(0.9, PBD_FASTER, 8);
 }
 
-/* They were the same program. Eight pairs reach from -1.5 to 2.0 %, which is more than the margin; of twelve the
- * interval is as a program of its own counted it. */
+/* The recorded times are of one and the same program. With eight pairs the interval is -1.5 to 2.0 %, wider than the
+ * margin; the interval of twelve pairs was computed by an independent program. */
 static void the_same_program_is_the_same(void **state) {
     (void)state;
     expect_verdict(1.0, PBD_SAME, 12);
@@ -76,8 +76,8 @@ static void the_same_program_is_the_same(void **state) {
     pbd_pairing_free(&out);
 }
 
-/* Eight signed ranks at a two-sided chance of 2 / 2^8: the interval is from the least to the largest ratio, and the
- * estimate the median of all averages of two, which were sorted by hand for these. */
+/* Eight signed ranks at a two-sided error rate of 2 / 2^8: the interval extends from the smallest to the largest
+ * ratio. The estimate is the median of all pairwise averages, sorted by hand here. */
 static void eight_pairs_give_the_range(void **state) {
     (void)state;
     static const double ratio[8] = {1.04, 1.05, 1.06, 1.05, 1.04, 1.06, 1.05, 1.05};
@@ -93,13 +93,14 @@ static void eight_pairs_give_the_range(void **state) {
     assert_true(fabs(out.of_b.judgement.log_ratio.low - log(1.04)) < 1e-14);
     assert_true(fabs(out.of_b.judgement.log_ratio.high - log(1.06)) < 1e-14);
     assert_true(fabs(out.of_b.judgement.log_ratio.estimate - log(1.05)) < 1e-14);
-    /* All above the margin: 1 of 2^8, of which the first look has 2 / 2^8 of 0.02 for both sides. */
+    /* All ratios are above the margin, so p = 1 / 2^8 before it is scaled by 0.02 / (2 / 2^8): the error rate of both
+     * sides over the part of it that the first look spends. */
     assert_true(fabs(pbd_pairing_p(&out, 0.02, 1) - 0.02 / 2) < 1e-14);
     assert_true(pbd_pairing_p(&out, 0.02, -1) == 1);
     pbd_pairing_free(&out);
 }
 
-/* Ratios to and fro by a tenth: twelve pairs cannot tell. */
+/* Ratios alternate between 1.1 and 1 / 1.1: twelve pairs cannot decide. */
 static void to_and_fro_is_inconclusive(void **state) {
     (void)state;
     FILE *a = open_file("a.says", "w"), *b = open_file("b.says", "w");
@@ -127,13 +128,13 @@ static void more_pairs_can_be_asked_for(void **state) {
     pbd_pairing_free(&out);
 }
 
-/* Instructions of eight processes of one program, by valgrind --tool=callgrind --trace-children=yes, of
+/* Instruction counts of eight processes of one program, by valgrind --tool=callgrind --trace-children=yes, for
  * `run cube_shear -m pbd_distance -s cells=3 -s reference=none -t 1 --no-store` with PBDBENCH_PAD of 3 to 4090 bytes.
  */
 static const double counted[8] = {288315877, 288332401, 288315707, 288299379,
                                   288316193, 288332291, 288315782, 288299451};
 
-/* Eight pairs in which B takes `slower` times as long by `more` times as many instructions. */
+/* Eight pairs in which B takes `slower` times as long as A and executes `more` times as many instructions. */
 static void say_counts(double slower, double more) {
     FILE *a = open_file("a.says", "w"), *b = open_file("b.says", "w");
     saying of_a = plain, of_b = plain;
@@ -156,7 +157,7 @@ static void times_that_instructions_contradict_decide_nothing(void **state) {
     } cases[] = {{1.05, 1.0, PBD_INCONCLUSIVE, true},
                  {0.95, 1.0, PBD_INCONCLUSIVE, true},
                  {1.05, 1.0005, PBD_INCONCLUSIVE, true},
-                 {1.05, 1.002, PBD_SLOWER, false}, /* little code, in a hot place or with worse access to memory */
+                 {1.05, 1.002, PBD_SLOWER, false}, /* a short hot loop, or worse memory access */
                  {1.05, 1.05, PBD_SLOWER, false},
                  {1.05, 0.95, PBD_SLOWER, false}, /* fewer instructions may well take longer */
                  {1.05, 0, PBD_SLOWER, false},    /* B was not counted */
@@ -170,7 +171,7 @@ static void times_that_instructions_contradict_decide_nothing(void **state) {
         assert_string_equal(out.doubt, cases[i].doubted ? PBD_SAME_WORK : "");
         pbd_pairing_free(&out);
     }
-    /* Of a GPU's work, or of waiting, the processor's instructions say nothing. */
+    /* Wall time includes work of a GPU and waiting, about which the CPU's instruction count says nothing. */
     begin_anew(NULL);
     say_counts(1.05, 1.0);
     pbd_pairing out;
@@ -196,13 +197,13 @@ static void the_clock_is_the_cpu_s_on_one_thread(void **state) {
         pbd_pairing out;
         assert_fine(pair_with(&(pbd_pairing_request){.clock = cases[i].asked, .most_pairs = 8}, &out));
         assert_int_equal(out.clock, cases[i].used);
-        /* B's CPU time is half as much again, its wall time half as much, as A's. */
+        /* B's CPU time is 1.5 times A's, its wall time about half of A's. */
         assert_int_equal(out.of_b.judgement.verdict, cases[i].used == PBD_CLOCK_CPU ? PBD_SLOWER : PBD_FASTER);
         pbd_pairing_free(&out);
     }
 }
 
-/* B is a tenth slower in every pair, but so is one process of A than the other. */
+/* B is a tenth slower in every pair, but the control process of A is 5 % slower than A itself. */
 static void a_control_that_differs_leaves_no_verdict(void **state) {
     (void)state;
     FILE *a = open_file("a.says", "w"), *b = open_file("b.says", "w");
@@ -234,7 +235,7 @@ static void a_control_that_differs_leaves_no_verdict(void **state) {
     pbd_pairing_free(&out);
 }
 
-/* Of 1e-9 other processes for each processor: only an idle machine, which reads 0, is not too busy. */
+/* At most 1e-9 other processes per processor are allowed, so only an idle machine, with a load of 0, passes. */
 static void a_machine_too_busy_leaves_no_verdict(void **state) {
     (void)state;
     say_times(&plain, &plain, 40, 1.1);
@@ -259,7 +260,7 @@ static void read_order(char *order, size_t size) {
     fclose(file);
 }
 
-/* The second of two pairs is the first in reverse, and over some seeds each arm is the first. */
+/* Every second pair is in the reverse order of the one before it; over 8 seeds, each arm takes each position. */
 static void orders_are_drawn_by_the_seed_and_reversed(void **state) {
     (void)state;
     unsigned seen = 0;
@@ -284,7 +285,7 @@ static void orders_are_drawn_by_the_seed_and_reversed(void **state) {
         }
         pbd_pairing_free(&out);
     }
-    assert_int_equal(seen, 0x1ff); /* each arm was at each place */
+    assert_int_equal(seen, 0x1ff); /* each arm was at each position */
 }
 
 static void processes_are_called_alike_and_pinned(void **state) {
@@ -307,7 +308,8 @@ static void processes_are_called_alike_and_pinned(void **state) {
     pbd_pairing_free(&out);
 }
 
-/* A program is started from a copy: by the same name, with its own checkout, and as many bytes more as are asked. */
+/* A program is started from a copy, with the same name and its own checkout, and with padding of the requested size
+ * in its environment. */
 static void images_are_made_anew(void **state) {
     (void)state;
     const char *program = getenv("PBDBENCH_PROGRAM");
@@ -343,7 +345,7 @@ static void images_are_made_anew(void **state) {
 
 /* ---- Errors first ------------------------------------------------------------------------------------------------ */
 
-/* Asks for a comparison of these two and expects it to end after a pair, for `why`; NULL: to go on. */
+/* Compares the two and expects the comparison to stop after one pair for the reason `why`; NULL: not to stop. */
 static void expect_agreement(const saying *a, const saying *b, const pbd_tolerance *t, size_t count, const char *why) {
     begin_anew(NULL);
     say_times(a, b, 8, 1.1);
@@ -365,7 +367,7 @@ static void builds_must_do_the_same(void **state) {
     expect_agreement(&plain, &b, NULL, 0, "B is worse than A: tip_error is 0.25009");
     b.error = 0.2; /* better is no obstacle */
     expect_agreement(&plain, &b, NULL, 0, NULL);
-    b.error = -0.3; /* of an error with a sign, the size counts */
+    b.error = -0.3; /* the absolute value of a signed error counts */
     expect_agreement(&plain, &b, NULL, 0, "B is worse than A: tip_error is -0.29");
     b.error = -0.2;
     expect_agreement(&plain, &b, NULL, 0, NULL);
@@ -374,11 +376,11 @@ static void builds_must_do_the_same(void **state) {
     a = plain;
     b.error = 0.25 * (1 + 1e-10); /* rounding */
     expect_agreement(&plain, &b, NULL, 0, NULL);
-    b.error = 0.25 * (1 + 1e-6); /* none in f64, rounding in f32 */
+    b.error = 0.25 * (1 + 1e-6); /* more than rounding in f64, rounding in f32 */
     expect_agreement(&plain, &b, NULL, 0, "B is worse");
     a.precision = b.precision = "f32";
     expect_agreement(&a, &b, NULL, 0, NULL);
-    a = b = plain; /* errors that are rounding alone */
+    a = b = plain; /* errors of rounding size */
     a.error = 1e-15;
     b.error = 3e-15;
     expect_agreement(&a, &b, NULL, 0, NULL);
@@ -386,7 +388,7 @@ static void builds_must_do_the_same(void **state) {
     b.steps = 13;
     expect_agreement(&plain, &b, NULL, 0, "steps is 12 in A and 13 in B");
     b = plain;
-    b.launches = 50; /* fewer launches for the same answer: that is what a build is for */
+    b.launches = 50; /* fewer launches for the same answer are what a new build is for */
     expect_agreement(&plain, &b, NULL, 0, NULL);
 }
 
@@ -401,7 +403,7 @@ static void variants_may_differ_within_tolerance(void **state) {
     expect_agreement(&plain, &b, &wide, 1, NULL);
     expect_agreement(&plain, &b, &narrow, 1, "arm B is outside its tolerance: tip_error is 0.5, allowed is 0.3");
     expect_agreement(&plain, &b, &tight, 1, "arm A is outside its tolerance: tip_error is 0.25, allowed is 0.1");
-    /* A tolerance that was stated stands for the agreement of builds too. */
+    /* A stated tolerance also replaces the agreement that is demanded of two builds. */
     saying same = plain;
     same.error = 0.26;
     expect_agreement(&plain, &same, &narrow, 1, NULL);
@@ -416,13 +418,13 @@ static void methods_need_an_error_in_common(void **state) {
     expect_agreement(&a, &b, NULL, 0, NULL);
     a.kind = b.kind = "flaw";
     expect_agreement(&a, &b, NULL, 0, "no error in common, so that nothing tells which result is better");
-    const pbd_tolerance stated = {"tip_error", 0.5}; /* the flaw that matters */
+    const pbd_tolerance stated = {"tip_error", 0.5}; /* a stated flaw serves as the error */
     expect_agreement(&a, &b, &stated, 1, NULL);
-    b.method = a.method; /* elsewhere: the same equations */
+    b.method = a.method; /* two cells of one method: the same equations */
     expect_agreement(&a, &b, NULL, 0, NULL);
     b.cell = a.cell; /* two builds */
     expect_agreement(&a, &b, NULL, 0, NULL);
-    b.error = 0.26; /* of which the flaws must not grow */
+    b.error = 0.26; /* flaws must not grow between builds */
     expect_agreement(&a, &b, NULL, 0, "B is worse than A: tip_error is 0.26");
 }
 
@@ -461,7 +463,7 @@ static void an_arm_that_diverged_ends_it(void **state) {
     }
 }
 
-/* Not at once, but in the third pair: that is enough. */
+/* B diverges only in the third pair. */
 static void an_arm_that_diverges_later_ends_it_too(void **state) {
     (void)state;
     saying gone = plain;

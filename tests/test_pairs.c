@@ -1,4 +1,4 @@
-/* `list pairs`: each case with each method, by the checks that `run` makes; and defaults that suit the method. */
+/* `list pairs`: each case with each method, judged by the checks that `run` makes; defaults that suit the method. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static const char *text_of(const json_t *object, const char *key) {
     return text;
 }
 
-/* The answer of `list WORDS --json`. */
+/* The JSON array that the command prints; to be freed. */
 static json_t *list(const char *const *words) {
     told t = tell_to(STDOUT_KEPT, words);
     expect_code(t, 0);
@@ -38,7 +38,7 @@ static bool has_file(const json_t *all_cases, const char *name) {
     return false;
 }
 
-/* Rows of cases/ends.def; each names a pair that fits. */
+/* The number of rows of cases/ends.def; each names a pair that fits. */
 #define ENDS(c, method, state, why) +1
 static const size_t known_ends = 0
 #include "cases/ends.def"
@@ -52,7 +52,7 @@ static bool is_state(const char *word) {
     return false;
 }
 
-/* Whether the pair is known to end in another state than ok, with the reason. */
+/* Whether the pair is known to end in a state other than ok; if so, it must give a reason. */
 static bool ends_otherwise(const json_t *pair) {
     const char *state = text_of(pair, "ends"), *why = text_of(pair, "why");
     const bool ok = strcmp(state, "ok") == 0;
@@ -60,7 +60,7 @@ static bool ends_otherwise(const json_t *pair) {
     return !ok;
 }
 
-/* All are listed, each once, in the order of cases and methods, and one that does not fit says why. */
+/* Every pair is listed once, in the order of cases and methods, and each that does not fit has a reason. */
 static void test_all(void **unused) {
     (void)unused;
     json_t *cases = list((const char *const[]){"list", "cases", "--json", NULL});
@@ -101,12 +101,12 @@ static void test_all(void **unused) {
     json_decref(pairs);
 }
 
-/* The same sentence as that of `run`. */
+/* The reason is the sentence that `run` prints. */
 static void test_reasons(void **unused) {
     (void)unused;
     static const char *const pairs[][2] = {{"cantilever", "strain_energy"},   /* refused by check_mode */
-                                           {"hex_fit", "strain_energy"},      /* by what the method needs */
-                                           {"heavy_drop", "strain_based"},    /* or by what it takes */
+                                           {"hex_fit", "strain_energy"},      /* by the method's needs */
+                                           {"heavy_drop", "strain_based"},    /* by its supported features */
                                            {"liquid_drop", "corrected_sph"},  /* by the method's create */
                                            {"sampled_mesh", "corrected_sph"}, /* asks */
                                            {"cube_shear", "pbd_distance"}};
@@ -123,7 +123,7 @@ static void test_reasons(void **unused) {
     }
 }
 
-/* Methods that ignore the law: a bar of grains or water fell apart, and the run was ok. */
+/* Methods that ignore the elastic law are refused. Once a bar of grains or water fell apart, and its run was ok. */
 static void test_elastic(void **unused) {
     (void)unused;
     static const char *const cases[] = {"bounce", "spinning_bar"}, *const methods[] = {"pbf", "xpbd_grains",
@@ -181,7 +181,7 @@ static void test_laws(void **unused) {
     }
 }
 
-/* A part of 271 mm whose lengths are taken for metres. */
+/* A part 271 mm long whose file is read in metres gets a warning. */
 static void test_lengths(void **unused) {
     (void)unused;
     FILE *file = fopen(in_workplace("part.obj"), "w");
@@ -202,7 +202,7 @@ static void test_lengths(void **unused) {
     }
 }
 
-/* The case may hold hexahedra, this file has one tetrahedron: it ended in a segmentation fault. */
+/* The case can hold hexahedra, but this file has one tetrahedron; this once ended in a segmentation fault. */
 static void test_cells_of_a_file(void **unused) {
     (void)unused;
     static const char *const methods[] = {"fem_linear", "pbd_distance"};

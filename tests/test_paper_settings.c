@@ -3,7 +3,7 @@
 
 /* ---- One setting for all figures of a paper ---------------------------------------------------------------------- */
 
-/* The tiny paper, with settings of pbd_distance. */
+/* Writes papers.yaml with `settings` added to the tiny paper. */
 static void set_for_all(const char *settings) {
     static const char before[] = "    venue: Journal of Small Things\n";
     const char *rest = strstr(papers, before) + strlen(before);
@@ -13,7 +13,7 @@ static void set_for_all(const char *settings) {
     free(text);
 }
 
-/* What `reproduce tiny-set` says of a figure with these keys of its file and of its runs; the caller forgets it. */
+/* The output of `reproduce tiny-set` for a figure whose file and runs have these extra keys; to be forgotten. */
 static told reproduced_with(const char *keys, const char *of_runs) {
     char *text = NULL;
     assert_true(asprintf(&text,
@@ -34,7 +34,8 @@ static void test_a_paper_sets_a_method_once(void **state) {
     expect_code(answer, 0);
     forget(&answer);
     assert_int_equal(count_rows("set.db", "SELECT count(*) FROM cell WHERE params LIKE '%coloured_gs%'"), 2);
-    /* a figure that departs from it says why, also in --quick alone; an axis with the paper's value does not depart */
+    /* A figure that departs from the paper's setting must say why, even if it departs in --quick alone. An axis that
+     * includes the paper's value does not depart. */
     static const char *const silent[] = {", set: [solver=jacobi]", ", quick: [solver=jacobi]"};
     for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
         answer = reproduced_with("", silent[i]);
@@ -63,7 +64,7 @@ static void test_a_paper_sets_a_method_once(void **state) {
     expect_code(answer, 0);
     expect_says(answer.out, "2 runs");
     forget(&answer);
-    /* a parameter of other cases is not for this one; one that nothing has is a slip */
+    /* A parameter that only other cases have is ignored; one that no case or method has is an error. */
     set_for_all("    settings: [{method: pbd_distance, set: [sampling=poisson], because: page 3}]\n");
     answer = reproduced_with("", "");
     expect_code(answer, 0);
@@ -74,7 +75,7 @@ static void test_a_paper_sets_a_method_once(void **state) {
     expect_says(answer.err, "samplings");
     forget(&answer);
     set_for_all("    settings: [{method: pbd_distance, set: [solver=coloured_gs], because: page 3}]\n");
-    /* a reason for nothing, and a setting without a value */
+    /* A reason without a departure, and a setting without a value, are refused. */
     answer = reproduced_with(differs, "");
     expect_code(answer, 2);
     expect_says(answer.err, "no run differs from its paper in 'solver'");
@@ -107,7 +108,7 @@ static void test_full_makes_runs_of_the_papers_size(void **state) {
     expect_says(answer.out, "not reproduced  big.runs");
     forget(&answer);
     assert_int_equal(count_runs("big.db"), 3);
-    /* as a sweep: those that have the paper's size alone */
+    /* The sweep file holds only the runs with the paper's size. */
     answer = tell("reproduce", "tiny", "--full", "--sweep", in_workplace("big.yaml"), DB("big.db"));
     expect_code(answer, 0);
     forget(&answer);
@@ -115,7 +116,7 @@ static void test_full_makes_runs_of_the_papers_size(void **state) {
     expect_code(answer, 0);
     forget(&answer);
     assert_int_equal(count_runs("big.db"), 7);
-    /* which the figure then finds; nothing is compared, and figures of the paper without such runs are left out */
+    /* The figure then finds these runs. No verdict is compared, and figures without such runs are left out. */
     answer = tell("reproduce", "tiny", "--full", DB("big.db"));
     expect_code(answer, 0);
     expect_says(answer.out, "tiny-big (full): t");

@@ -1,5 +1,5 @@
-/* Cases of bodies that particles sample: what their scenes hold, against hand-computed volumes, masses and places;
- * their measures on states that are prescribed; what they refuse. */
+/* Cases of bodies sampled by particles: their scenes against hand-computed volumes, masses and positions; their
+ * metrics on prescribed states; their refusals. */
 #include "cases/scenes/particle_watch.h"
 #include "harness/catalog/scene_check.h"
 #include "tests/ladder.h"
@@ -24,7 +24,7 @@ static void test_hanging_box(void **state) {
     assert_int_equal(t.scene.particles.count, 512);
     check_near("mass", sum(t.scene.particles.masses, 512), 24, 1e-12);
     check_near("volume", sum(t.scene.particles.volumes, 512), 8, 1e-12);
-    assert_int_equal(t.scene.particles.fixed, 64); /* at 0.125 from the side; the next layer is at 0.375 */
+    assert_int_equal(t.scene.particles.fixed, 64); /* at 0.125 m from the side; the next layer is at 0.375 m */
     for (size_t i = 0; i < 64; i++)
         check_near("held at", t.scene.particles.positions[3 * t.scene.particles.fixed_particle[i]], 0.875, 1e-12);
     assert_int_equal(t.scene.colliders.count, 0);
@@ -36,8 +36,8 @@ static void test_hanging_box(void **state) {
     close_case(&t);
 }
 
-/* A sphere of radius 1 m, 0.5 m over a floor: 0.7 m down, all of it, the lowest sites are 0.2 m and their own distance
- * from the pole too deep, plus 0.7 spacings of radius. */
+/* A sphere of radius 1 m, 0.5 m above a floor, is moved down by 0.7 m. Its lowest sites then overlap the floor by 0.2 m
+ * less their height above the pole, plus the contact radius of 0.7 spacings. */
 static void test_floor(void **state) {
     (void)state;
     trial t;
@@ -79,8 +79,8 @@ static void test_mesh_of_a_file(void **state) {
     snprintf(words, sizeof words, "file=%s scale=0.01 particles=1000 density=2 fixed=z_min", path);
     open_case(&t, "sampled_mesh", words);
     assert_int_equal(t.scene.particles.count, 1000);
-    /* Of 36 m^3; the lattice's planes along the slanted face, 31.2 m^2 large and 0.18 m apart, are in or out as a
-     * whole. */
+    /* The volume is 36 m^3. Lattice planes parallel to the slanted face (31.2 m^2), 0.18 m apart, are inside or outside
+     * as a whole, which sets the tolerance. */
     check_near("mass", sum(t.scene.particles.masses, 1000), 72, 2 * 31.2 * 0.183);
     for (size_t i = 0; i < 1000; i++) {
         const double *x = t.x + 3 * i;
@@ -141,14 +141,14 @@ static void test_pairs(void **state) {
     open_bars(&scene);
     memcpy(x, scene.particles.positions, 30 * sizeof *x);
     check_pairs(&scene, x, 0, 1, 0);
-    for (size_t i = 5; i < 10; i++) x[3 * i + 1] = 0.6; /* the bars come near: five pairs, no diagonals */
+    for (size_t i = 5; i < 10; i++) x[3 * i + 1] = 0.6; /* bars 0.6 m apart: five pairs, no diagonals */
     check_pairs(&scene, x, 0, 0.6, 5);
     for (size_t i = 5; i < 10; i++) x[3 * i + 1] = 100;
-    check_pairs(&scene, x, 0, 2, 0); /* far: as far as is looked */
-    x[12] = 0.1, x[13] = 0.2; /* particle 4 comes to particle 0, 4 m from it at rest; to 1 it is 0.9 and 0.2 away */
+    check_pairs(&scene, x, 0, 2, 0); /* far apart: the search radius */
+    x[12] = 0.1, x[13] = 0.2;        /* particle 4, at rest 4 m from particle 0, comes near it and particle 1 */
     check_pairs(&scene, x, 0, 2, 0);
     check_pairs(&scene, x, 3.5, sqrt(0.05), 1);
-    check_pairs(&scene, x, 2.5, sqrt(0.05), 1); /* 1 and 4 are sqrt(0.85) apart: nearer than two radii, not than 0.9 */
+    check_pairs(&scene, x, 2.5, sqrt(0.05), 1); /* 1 and 4 are sqrt(0.85) m apart: above 0.9 times two radii */
     x[0] = NAN;
     check_pairs(&scene, x, 2.5, sqrt(0.85), 0);
     pbd_scene_free(&scene);
@@ -163,7 +163,7 @@ static void test_pieces(void **state) {
     memcpy(x, scene.particles.positions, 30 * sizeof *x);
     check_ok(particle_count_pieces(&scene, x, 1, &pieces, &crumbs));
     assert_int_equal(pieces, 2);                  /* neighbours of another body do not count */
-    for (size_t i = 3; i < 5; i++) x[3 * i] += 1; /* bar 0 between its particles 2 and 3: three and two */
+    for (size_t i = 3; i < 5; i++) x[3 * i] += 1; /* bar 0 breaks into three and two particles */
     check_ok(particle_count_pieces(&scene, x, 1, &pieces, &crumbs));
     assert_int_equal(pieces, 3);
     check_ok(particle_count_pieces(&scene, x, 3, &pieces, &crumbs));
@@ -183,7 +183,8 @@ static void test_tori(void **state) {
     assert_int_equal(t.scene.particles.body[8 * 156 - 1], 7);
     assert_int_equal(t.scene.colliders.count, 5);
     assert_true(t.scene.contact.between_bodies);
-    /* Middles at +-0.11 m and, 0.3 m above the ground and half a diameter, at 0.4 and 0.62 m; walls at +-0.264 m. */
+    /* Centres at x, y = +-0.11 m, and at heights of 0.4 and 0.62 m (drop of 0.3 m plus half a size); walls at
+     * +-0.264 m. */
     double centre[3];
     particle_centre_of_mass(&t.scene, t.scene.particles.positions, centre);
     check_near("height", centre[2], 0.51, 1e-3);
@@ -197,7 +198,7 @@ static void test_tori(void **state) {
         check_near("its frame turns right", cross, wall->axis[2][2], 1e-12);
     }
     observe(&t, 0);
-    for (size_t i = 0; i < 156; i++) t.x[3 * i] += 0.22; /* the first torus into its neighbour's place */
+    for (size_t i = 0; i < 156; i++) t.x[3 * i] += 0.22; /* the first torus onto its neighbour */
     for (size_t i = 0; i < 3 * t.scene.particles.count; i++) t.v[i] = i % 3 == 2 ? -2 : 0;
     observe(&t, 1);
     for (size_t i = 0; i < 3 * t.scene.particles.count; i++) t.v[i] = i % 3 == 2 ? -1 : 0;
@@ -233,11 +234,11 @@ static void test_bunny(void **state) {
     check_near("feet", lowest, 0.4 + 0.5 * t.scene.particles.spacing, t.scene.particles.spacing);
     check_near("ears", highest, 1.4 - 0.5 * t.scene.particles.spacing, t.scene.particles.spacing);
     observe(&t, 0);
-    for (size_t i = 0; i < 600; i++) t.x[3 * i + 2] = 0.5 * t.scene.particles.spacing; /* as flat as can be */
+    for (size_t i = 0; i < 600; i++) t.x[3 * i + 2] = 0.5 * t.scene.particles.spacing; /* squashed flat */
     observe(&t, 1);
     measure(&t);
     assert_true(told_metric(&t, "overlapping_pairs") > 600);
-    check_metric(&t, "smallest_distance", 0, 1e-12); /* columns of the lattice are points now */
+    check_metric(&t, "smallest_distance", 0, 1e-12); /* each column of the lattice is one point now */
     check_metric(&t, "deepest_in_walls", 0.2 * t.scene.particles.spacing, 1e-12);
     close_case(&t);
     open_case(&t, "bunny_drop", "particles=600 self_contact=on self_distance=3");
@@ -257,7 +258,7 @@ static void test_recovery(void **state) {
         open_case(&t, "recovery", words);
         assert_int_equal(t.scene.particles.count, 512);
         assert_int_equal(t.scene.tets.count, 5 * 343);
-        /* The tetrahedra fill what the outermost particles span. */
+        /* The tetrahedra fill the box that the outermost particles span. */
         double volume = 0, farthest = 0, centre[3];
         for (size_t e = 0; e < t.scene.tets.count; e++) {
             const uint32_t *n = t.scene.tets.corner + 4 * e;
@@ -285,7 +286,7 @@ static void test_recovery(void **state) {
         check_metric(&t, "particles_without_tetrahedra", 0, 0);
         close_case(&t);
     }
-    trial t; /* no site of a cow is outside of a cube of eight */
+    trial t; /* the default shape, a cow: none of its sites lies outside every cube of eight sites */
     open_case(&t, "recovery", "particles=1500");
     assert_int_equal(t.scene.particles.count, 1500);
     measure(&t);
@@ -314,7 +315,7 @@ static void test_held_body(void **state) {
     check_metric(&t, "held_particles", (double)t.scene.particles.fixed, 0);
     size_t markers = 0;
     for (size_t i = 0; i < t.result.series_count; i++) markers += strncmp(t.result.series[i].name, "marker_", 7) == 0;
-    assert_int_equal(markers, 15); /* five, of three components */
+    assert_int_equal(markers, 15); /* five markers, three components each */
     close_case(&t);
 }
 
@@ -330,7 +331,7 @@ static void test_sausages(void **state) {
     assert_int_equal(t.scene.blades.count, 2);
     check_near("first cut", t.scene.blades.item[0].begin, 0.3, 1e-12); /* (0.05 + 0.1) / 0.5 */
     check_near("second cut", t.scene.blades.item[1].begin, 0.5, 1e-12);
-    for (size_t b = 0; b < 2; b++) { /* its lower edge from above the sausages to below the table's top */
+    for (size_t b = 0; b < 2; b++) { /* the lower edge moves from above the sausages to below the table top */
         const pbd_blade *blade = &t.scene.blades.item[b];
         assert_true(blade->corner[2] > 0.1);
         assert_true(blade->corner[2] + blade->velocity[2] * (blade->end - blade->begin) < 0);
@@ -338,7 +339,7 @@ static void test_sausages(void **state) {
     }
     double nearest = -INFINITY, lowest = INFINITY;
     for (size_t i = 0; i < 1000; i++) nearest = fmax(nearest, t.x[3 * i]), lowest = fmin(lowest, t.x[3 * i + 2]);
-    assert_true(nearest < 0 && nearest > -0.02); /* up to the table's edge, on its top */
+    assert_true(nearest < 0 && nearest > -0.02); /* at the edge of the table, on its top */
     assert_true(lowest > 0 && lowest < 0.02);
     measure(&t);
     check_metric(&t, "pieces_apart", 2, 0);
@@ -350,8 +351,8 @@ static void test_sausages(void **state) {
 
 /* ---- sampled_towel ----------------------------------------------------------------------------------------------- */
 
-/* Neo-Hookean matter with a fibre along the first axis, by hand: mu (s - 1/s) + lambda ln J/s, and b (s - 1/s) on the
- * first. */
+/* Pa, by hand: a neo-Hookean material, mu (s - 1/s) + lambda ln J/s, with a fibre along the first axis, which adds
+ * b (s - 1/s) there. */
 static double principal_stress(const double s[3], int axis, double E, double nu, double fibre) {
     const double mu = E / (2 + 2 * nu), lambda = E * nu / ((1 + nu) * (1 - 2 * nu)), a = s[axis];
     return (mu + (axis == 0 ? fibre : 0)) * (a - 1 / a) + lambda * log(s[0] * s[1] * s[2]) / a;
@@ -366,7 +367,7 @@ static void test_sampled_towel(void **state) {
     assert_int_equal(t.scene.triangles.count, 0);
     check_near("spacing, m", t.scene.particles.spacing, 0.2, 1e-15);
     check_near("mass, kg", sum(t.scene.particles.masses, t.scene.particles.count), 50 * 1.6 * 1.2 * 0.6, 1e-12);
-    /* What the loads work on an affine motion: traction times volume in the plane, none across it, no moment. */
+    /* Work of the loads on an affine motion: traction times volume in the plane, none across it, no moment. */
     double work[3][3] = {{0}};
     for (size_t i = 0; i < t.scene.particles.count; i++)
         for (size_t a = 0; a < 3; a++)
@@ -396,7 +397,7 @@ static void test_sampled_towel(void **state) {
     check_near("stress across it, Pa", principal_stress(s, 1, 50, 0.4, 100), 20, 1e-9);
     check_near("stress of the faces, Pa", principal_stress(s, 2, 50, 0.4, 100), 0, 1e-9);
     close_case(&t);
-    /* The paper's particles, as a strip. */
+    /* The paper's particle count, on a strip. */
     open_case(&t, "sampled_towel", "across=11 width=0.36 length=6.25");
     assert_int_equal(t.scene.particles.count, 8404);
     close_case(&t);

@@ -1,5 +1,5 @@
-/* Runs that are made in parts (harness/run/pause.h): paused after each step, each part with a case and a method of its
- * own, they must report what a run in one part does; and so must one whose paused state was damaged. */
+/* Runs made in parts (harness/run/pause.h), paused after each step, with a new case and method for each part. They must
+ * report the same as a run in one part; so must a run whose paused state was damaged. */
 #include <dirent.h>
 #include <unistd.h>
 
@@ -9,10 +9,10 @@
 #include "tests/ladder.h"
 
 typedef struct row {
-    const char *name, *method, *words; /* one thread */
+    const char *name, *method, *words; /* all with one thread */
 } row;
 
-/* The demos that `reproduce --full` makes, small, with the methods of the papers; and others that can be paused. */
+/* Small versions of the demos of `reproduce --full`, with the papers' methods, and other cases that can be paused. */
 static const row rows[] = {
     {"recovery", "corrected_sph",
      "particles=200 start=scaled ball=0.5 duration=0.11 dt=0.011 substeps=2 iterations=8 join=printed radius=1.9"},
@@ -24,7 +24,7 @@ static const row rows[] = {
     {"bunny_drop", "corrected_sph", "particles=200 duration=0.125 dt=0.0125 self_contact=on"},
     {"heavy_drop", "corrected_sph", "cells=4 duration=0.05 load_time=0.01 dt=0.005 yield_strain=0.02"},
     {"sampled_towel", "corrected_sph", "across=5 length=1.5 duration=0.05 dt=0.005"},
-    {"sausages", "corrected_sph", "particles_each=300 cuts=1 gap=0.05 piece=0.2 duration=0.7 dt=0.01"}, /* and cut */
+    {"sausages", "corrected_sph", "particles_each=300 cuts=1 gap=0.05 piece=0.2 duration=0.7 dt=0.01"}, /* with a cut */
     {"extrusion", "xpbi", "particles=300 duration=0.01 dt=5e-4"},
     {"goo_thread", "xpbi", "particles=200 pour=on drop=0.02 duration=0.04 dt=2e-3"},
     {"goo_drop", "xpbi", "particles=150 flow=herschel_bulkley duration=0.02 dt=1e-3 solver=jacobi"},
@@ -66,7 +66,7 @@ static void plan_row(const row *r, const char *precision, pbd_plan *plan) {
     assert_int_equal(plan->count, 1);
 }
 
-/* Makes the run, with a pause after each step if the folder is given; how many pauses there were. */
+/* Makes the run, with a pause after each step if the folder `in` is given. Returns the number of pauses. */
 static size_t make(pbd_plan_item *item, const char *in, pbd_result *out) {
     size_t pauses = 0;
     item->pause = (pbd_pausing){in, 1e-9};
@@ -79,7 +79,7 @@ static size_t make(pbd_plan_item *item, const char *in, pbd_result *out) {
     }
 }
 
-/* What rests on sums of colliders, which a load begins anew: added up in another order. */
+/* Whether the value depends on sums over colliders. Loading a state restarts them, so they add up in another order. */
 static bool is_summed(const char *name) {
     static const char *const names[] = {"collider_work", "contact_dissipation", "pour_work",
                                         "energy_gain",   "momentum_drift",      "energy_balance"};
@@ -107,7 +107,7 @@ static void compare(const row *r, const pbd_result *once, const pbd_result *part
     assert_string_equal(once->state, parts->state);
     for (size_t i = 0; i < once->metrics; i++) {
         const pbd_metric_item *m = &once->metric[i], *other = NULL;
-        if (m->kind == PBD_COST || strstr(m->name, "_searches")) continue; /* a loaded state searches anew */
+        if (m->kind == PBD_COST || strstr(m->name, "_searches")) continue; /* a loaded state repeats its search */
         for (size_t k = 0; k < parts->metrics; k++)
             if (strcmp(parts->metric[k].name, m->name) == 0) other = &parts->metric[k];
         if (!other) fail_msg("%s %s: %s is missing", r->name, r->method, m->name);
@@ -146,7 +146,7 @@ static void a_run_in_parts_is_the_same(void **state) {
     assert_int_equal(differences, 0);
 }
 
-/* Each part has a new process of the engine, which has saved no state before it loads one. */
+/* Each part starts a new process of the engine, so it loads a state without having saved one. */
 static void a_run_of_an_engine_in_parts_is_the_same(void **state) {
     (void)state;
     static const row springs = {"recovery", "springs", "particles=200 start=scaled ball=0.9 duration=0.02 dt=1e-3"};
@@ -166,7 +166,7 @@ static void a_run_of_an_engine_in_parts_is_the_same(void **state) {
     remove(path);
 }
 
-/* The sums of this case's detail are in arrays, which no file keeps: it is made at once. */
+/* This case keeps sums in arrays that are not saved, so its run is made in one part. */
 static void what_cannot_be_paused_is_made_at_once(void **state) {
     (void)state;
     static const row water = {"still_water", "pbf", "cells=5 duration=0.01"};
@@ -184,12 +184,12 @@ static void what_cannot_be_paused_is_made_at_once(void **state) {
 typedef enum damage_kind { CUT, FLIPPED, LONGER } damage_kind;
 typedef struct damage {
     damage_kind kind;
-    double share;     /* of the file: where */
-    long byte;        /* from there */
-    const char *says; /* the warning, in part */
+    double share;     /* position as a fraction of the file's length */
+    long byte;        /* offset from there */
+    const char *says; /* part of the warning */
 } damage;
 
-/* The label takes 56 bytes: 8 name the format, 40 the build, 8 are the hash of the rest. */
+/* The header has 56 bytes: 8 for the format, 40 for the build, 8 for the hash of the rest. */
 static const damage damages[] = {{CUT, 0, 0, "cut short"},
                                  {CUT, 0, 20, "cut short"},
                                  {CUT, 0, 56, "damaged"},

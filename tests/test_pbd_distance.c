@@ -13,9 +13,9 @@ static const char *const gauss_seidel =
 
 /* ---- A mass on an edge: rest at l0 + f/k, whatever the precision and the number of threads ----------------------- */
 
-/* With edges alone and a vertical load only the four upright edges work: each is a spring of stiffness k m/dt^2 where
- * its foot has no inverse mass, and half of that where the foot has the weight of the head (A6). Particles rest dt^2
- * f/m above where the projection leaves them (R-11). */
+/* With edges alone and a vertical load only the four upright edges act. Each is a spring of stiffness k m/dt^2 if its
+ * lower end has no inverse mass, and of half of that if the lower end has the weight of the upper one (A6). The
+ * predicted positions at rest are dt^2 f/m above those after the projection (R-11). */
 static void test_mass_on_an_edge(void **unused) {
     (void)unused;
     static const int threads[] = {1, 3, 8};
@@ -36,7 +36,7 @@ static void test_mass_on_an_edge(void **unused) {
                     check_ok(s.method->solve(s.state));
                     double predicted = 2 + f * dt * dt / (fixing == PBD_FIXED_WEIGHT ? k : k / 2), x[24];
                     double limit =
-                        precision == PBD_PRECISION_F64 ? 1e-7 : 3e-5; /* threshold over the share undone a step */
+                        precision == PBD_PRECISION_F64 ? 1e-7 : 3e-5; /* threshold over the share removed per step */
                     check_ok(s.method->read(s.state, PBD_POSITIONS, x));
                     check_near("head after projection, m", x[3 * 5 + 2], predicted - dt * dt * f, limit);
                     check_ok(s.method->read(s.state, PBD_PREDICTED, x));
@@ -75,7 +75,7 @@ static void test_volume_gradient(void **unused) {
     }
 }
 
-/* One full projection (k = 1) of a cell's volume alone, nearly at its volume, restores it to second order. */
+/* One full projection (k = 1) of the volume constraint alone, close to the rest volume, restores it to second order. */
 static void test_volume_is_restored(void **unused) {
     (void)unused;
     static const char *const splits[] = {"face_split=A", "face_split=B", "face_split=averaged_gradient"};
@@ -96,7 +96,7 @@ static void test_volume_is_restored(void **unused) {
             for (int a = 0; a < 8; a++) memcpy(p[a], x + 3 * scene.hexes.corner[a], sizeof p[a]);
             check_near("six volumes after projection, m^3",
                        hex_six_volumes((const double(*)[3])p, i == 1 ? HEX_SPLIT_B : HEX_SPLIT_A, g), 48,
-                       precision ? 2e-4 : 3e-4); /* 48 (0.003)^2 / 3 and rounding */
+                       precision ? 2e-4 : 3e-4); /* 48 (0.003)^2 / 3, plus rounding */
             free(x);
             solver_close(&s);
             pbd_scene_free(&scene);
@@ -130,7 +130,7 @@ static void project_free_body(const char *words, pbd_precision precision, const 
 
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
-/* Sums of m dx and of x x m dx about the positions at which the gradients are taken, over the largest m |dx|. */
+/* Norms of the sums of m dx and of x cross m dx, over the largest component of m dx; x: where gradients are taken. */
 static void impulses(const pbd_scene *scene, const double *x, const double *y, double *linear, double *angular) {
     double p[3] = {0}, L[3] = {0}, scale = 0;
     for (size_t i = 0; i < scene->particles.count; i++) {
@@ -149,8 +149,8 @@ static void impulses(const pbd_scene *scene, const double *x, const double *y, d
 
 static void test_impulses_of_projections(void **unused) {
     (void)unused;
-    /* Gauss-Seidel takes each gradient where the last projection left it, so its angular impulse is tested kind by kind
-     * through Jacobi, which takes them all at once. */
+    /* Gauss-Seidel evaluates each gradient after the last projection. The angular impulse is therefore tested with
+     * Jacobi, one kind of constraint at a time. */
     static const char *const each[] = {"k_edge=1",
                                        "k_face=1",
                                        "k_diagonal=1",
@@ -207,8 +207,8 @@ static void test_rotation(void **unused) {
 
 /* ---- Precision, threads, order, save and load -------------------------------------------------------------------- */
 
-/* 12 steps of a loaded bar; final positions to be freed. 16 x 16 x 16 cells are enough for threads to share the work.
- */
+/* Final positions, to be freed, after `steps` steps of a loaded block. 16 x 16 x 16 cells suffice for several threads
+ * to share the work. */
 static double *march(const char *words, pbd_precision precision, int threads, int cells, int steps, size_t *particles) {
     pbd_scene scene;
     solver s;
@@ -251,7 +251,7 @@ static void test_f32_against_f64(void **unused) {
                *high = march(both[i], PBD_PRECISION_F64, 1, 4, 10, &n), worst = 0;
         for (size_t k = 0; k < 3 * n; k++) worst = fmax(worst, fabs(low[k] - high[k]));
         check_near("f32 against f64 after 10 steps, m", worst, 0,
-                   10 * 30 * 1.2e-7); /* steps x constraints a particle x rounding at 2 m */
+                   10 * 30 * 1.2e-7); /* steps x constraints per particle x rounding at 2 m */
         free(low);
         free(high);
     }
@@ -291,7 +291,7 @@ static void test_order_towards_the_linear_limit(void **unused) {
     check_near("order in the load", order, 1, 0.1);
 }
 
-/* The same body in other units, another modulus, other names of its particles: nothing that has no unit may change. */
+/* The same body in other units or with another modulus: dimensionless results do not change. */
 static void test_invariances(void **unused) {
     (void)unused;
     double wanted = 0;
@@ -322,7 +322,7 @@ static void test_invariances(void **unused) {
     }
 }
 
-/* Names of particles do not matter to Jacobi beyond the order of sums. */
+/* The numbering of particles affects Jacobi only by the order of sums. */
 static void test_shuffled_particles(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -401,7 +401,7 @@ static void test_states(void **unused) {
                0.05);
     assert_int_equal(s.method->solve(s.state).code, PBD_DIVERGED);
     solver_close(&s);
-    /* A NaN cannot hide. */
+    /* A NaN in a position is reported as divergence. */
     solver_open(&s, "pbd_distance", PBD_PRECISION_F32, 1, &scene, "solver=coloured_gs");
     double *x = positions_of(&s, scene.particles.count);
     x[100] = NAN;
@@ -416,7 +416,7 @@ static void test_states(void **unused) {
                 "mode=static stiffness=fixed k_edge=0 k_face=0 k_diagonal=0 k_volume=0.5");
     assert_int_equal(s.method->solve(s.state).code, PBD_NO_EQUILIBRIUM);
     solver_close(&s);
-    /* Two particles in one place: an edge without direction is refused when it is made. */
+    /* Two particles at one position: an edge without direction is refused by create. */
     memcpy(scene.particles.positions + 3, scene.particles.positions, 3 * sizeof(double));
     pbd_status status = try_open(&s, "pbd_distance", PBD_PRECISION_F64, 1, &scene, "");
     assert_int_not_equal(status.code, PBD_OK);

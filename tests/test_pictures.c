@@ -1,4 +1,4 @@
-/* Surfaces, carried meshes, colours and light of pictures, by shapes whose answer is known. */
+/* Surfaces, carried meshes, colours and light of pictures, on shapes with known results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ typedef struct side {
 
 static int compare_sides(const void *a, const void *b) { return memcmp(a, b, sizeof(side)); }
 
-/* Every edge is gone along once in each of its ways. */
+/* Whether every edge occurs exactly once in each direction. */
 static bool is_manifold(size_t triangles, const uint32_t *triangle) {
     side *sides = malloc(3 * triangles * sizeof *sides);
     bool good = true;
@@ -74,7 +74,7 @@ static bool is_manifold(size_t triangles, const uint32_t *triangle) {
 
 static float one_minus_radius(const double x[3]) { return (float)(1 - sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])); }
 
-/* The function of a cut of the sphere by noise: every one of the 256 cases comes up. */
+/* Noise within a sphere: all of the 256 cases of marching cubes occur. */
 static float noise(const double x[3]) {
     uint32_t hash = 17;
     for (int d = 0; d < 3; d++) hash = (hash ^ (uint32_t)lrint(64 * (x[d] + 2))) * 2654435769u, hash ^= hash >> 15;
@@ -94,8 +94,8 @@ static scalar_grid grid_of(size_t nodes, float (*of)(const double x[3])) {
     return g;
 }
 
-/* A surface whose vertices lie on a sphere and whose edges are shorter than sqrt(3) cells falls short of it by h^2/8 at
- * most, h the longest edge: 3/8 cell^2 of the radius, three times that of the volume. */
+/* A surface with vertices on a unit sphere and edges no longer than h = sqrt(3) cells is at most h^2/8 = 3/8 cell^2
+ * inside of it. The relative error of the volume is at most three times that. */
 static void test_a_sphere_by_marching_cubes(void **unused) {
     (void)unused;
     for (size_t nodes = 20; nodes <= 40; nodes += 20) {
@@ -118,7 +118,7 @@ static void test_a_sphere_by_marching_cubes(void **unused) {
     }
 }
 
-/* Of noise too, each edge is gone along as often one way as the other. */
+/* The surface of noise is closed too: each edge occurs equally often in both directions. */
 static void test_noise_has_a_closed_surface(void **unused) {
     (void)unused;
     scalar_grid g = grid_of(30, noise);
@@ -139,7 +139,7 @@ static void test_noise_has_a_closed_surface(void **unused) {
     free(g.value);
 }
 
-/* The surfaces of single shapes: closed, of the volume that is known, less what 64 corners around miss. */
+/* Surfaces of single shapes are closed and have the known volume, less the error of 64 corners around. */
 static void test_shapes_have_their_volume(void **unused) {
     (void)unused;
     static const shape item[] = {{SHAPE_BOX, {1, 2, 3}, {0}, {0.5, 1, 1.5}},
@@ -156,7 +156,7 @@ static void test_shapes_have_their_volume(void **unused) {
         check_ok(shape_mesh_make(&item[i], &mesh));
         measure(mesh.vertex, mesh.triangles, mesh.triangle, &area, &got);
         assert_true(is_manifold(mesh.triangles, mesh.triangle));
-        check_near("volume", got, volume[i], 0.01 * volume[i]); /* sin(2 pi/64)/(2 pi/64) = 0.9984, and that along it */
+        check_near("volume", got, volume[i], 0.01 * volume[i]); /* sin(2 pi/64)/(2 pi/64) = 0.9984 for 64 corners */
         shape_mesh_free(&mesh);
     }
 }
@@ -175,8 +175,8 @@ static void make_block(double *x, uint32_t *particle) {
     }
 }
 
-/* A block of a lattice, 1.2 m wide: where half of the volume is filled, its faces are a spacing's part from the block's
- * own; only edges and corners are round. A value that is linear in x is kept. */
+/* A block of a lattice, 1.2 m wide: the surface at half filling is within a fraction of a spacing of the block's faces;
+ * only edges and corners are rounded. A value that is linear in x is reproduced. */
 static void test_the_surface_of_a_block(void **unused) {
     (void)unused;
     static double x[3 * BLOCK];
@@ -221,8 +221,8 @@ static void map(const double X[3], double x[3]) {
     }
 }
 
-/* Vertices of a body under an affine map go where the map takes them; in one layer of particles, where it takes the
- * layer, and along its normal. Long edges were halved down to a spacing, and none is torn. */
+/* Vertices of a body under an affine map follow the map. Those of a single layer of particles follow the layer and its
+ * normal. Long edges are halved until they are at most one spacing long; no triangle is torn. */
 static void test_an_affine_map_is_carried(void **unused) {
     (void)unused;
     static double rest[3 * BLOCK], x[3 * BLOCK];
@@ -254,7 +254,7 @@ static void test_an_affine_map_is_carried(void **unused) {
     check_near("place", off, 0, 1e-11);
     assert_true(edge <= SPACING);
     carried_mesh_free(&mesh);
-    /* The lowest layer alone, turned: the mesh keeps its distance from it. */
+    /* The lowest layer alone, rotated: the mesh rotates with it and keeps its distance. */
     const double c = cos(0.4), s = sin(0.4);
     off = 0;
     check_ok(carried_mesh_make(&skin, rest, particle, EDGE * EDGE, SPACING, &mesh));
@@ -274,8 +274,8 @@ static void test_an_affine_map_is_carried(void **unused) {
     shape_mesh_free(&box);
 }
 
-/* The half beyond x = 0.6 moved away by a gap of four spacings: no triangle spans the gap, no vertex lies in it, and
- * triangles are missing about the cut alone. */
+/* The half beyond x = 0.6 is moved away by four spacings: no triangle spans the gap, no vertex lies in it, and
+ * triangles are missing only near the cut. */
 static void test_a_cut_body_has_a_gap(void **unused) {
     (void)unused;
     static double rest[3 * BLOCK], x[3 * BLOCK];
@@ -323,8 +323,8 @@ static render_camera camera_of_box(void) {
     return camera;
 }
 
-/* Along a line on the ground from beneath the middle of a ball outward: the light never falls, from none to all of the
- * lamp. */
+/* Along a line on the ground, outward from the centre of a ball's shadow, the light increases monotonically from none
+ * to full. */
 static void test_a_shadow_is_soft(void **unused) {
     (void)unused;
     const double centre[3] = {0, 0, 0};
@@ -353,7 +353,7 @@ static void test_a_shadow_is_soft(void **unused) {
     raster_free(&r);
 }
 
-/* Grains, a mesh and lines over the ground: one pixel for any number of threads. */
+/* Grains, a mesh and lines over the ground: the same pixels for any number of threads. */
 static void test_threads_draw_the_same(void **unused) {
     (void)unused;
     static double x[3 * BLOCK];
@@ -403,8 +403,8 @@ static void test_threads_draw_the_same(void **unused) {
 
 /* ---- Colours ----------------------------------------------------------------------------------------------------- */
 
-/* One tetrahedron pulled by 1 % along x, of linear-like small strain: the von Mises stress of uniaxial strain is
- * 2 mu e, the pressure -(lambda + 2 mu/3) e, the density falls by e. */
+/* One tetrahedron under a uniaxial strain e = 1e-6 along x, small enough for linear elasticity: the von Mises stress is
+ * 2 mu e, the pressure -(lambda + 2 mu/3) e, the density is divided by 1 + e. */
 static void test_stress_by_hand(void **unused) {
     (void)unused;
     static const double rest[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -426,15 +426,15 @@ static void test_stress_by_hand(void **unused) {
     check_near("pressure, Pa", value[1], -(lambda + 2 * mu / 3) * e, 1e-4 * mu * e);
     check_ok(pbd_colour_values(&scene, &body, PBD_COLOUR_DENSITY, &state, value));
     check_near("density, kg/m^3", value[2], 1000 / (1 + e), 1e-9);
-    /* Without velocities or a sampled body, speed and damage are refused by a sentence that names the others. */
+    /* Without velocities or a sampled body, speed and damage are refused; the message lists the other colours. */
     const pbd_status speed = pbd_colour_choose(&scene, &body, PBD_COLOUR_SPEED, &state, &colour);
     assert_int_equal(speed.code, PBD_NOT_SUPPORTED);
     assert_non_null(strstr(speed.text, "auto, strain, matter, body, density, pressure, stress"));
     assert_int_equal(pbd_colour_choose(&scene, &body, PBD_COLOUR_DAMAGE, &state, &colour).code, PBD_NOT_SUPPORTED);
 }
 
-/* Of a row of four particles the last has parted from its neighbour: it and the third have lost half or all of theirs.
- */
+/* In a row of four particles the last has separated from the third: the third has lost half of its neighbours, the last
+ * all of them. */
 static void test_damage_by_hand(void **unused) {
     (void)unused;
     double rest[12] = {0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0}, value[4];

@@ -1,11 +1,11 @@
-/* plot and cite on a small paper of the test's own, and sweeps. */
+/* The verbs plot and cite on a small paper made by the test; sweeps. */
 #include "tests/paper.h"
 
 /* ---- plot and cite ----------------------------------------------------------------------------------------------- */
 
 static void test_plot_draws_from_the_store_only(void **state) {
     (void)state;
-    char db[PATH_MAX + 64]; /* in_workplace()'s own does not last */
+    char db[PATH_MAX + 64]; /* a copy: in_workplace() reuses its buffer */
     snprintf(db, sizeof db, "%s", in_workplace("plot.db"));
     told answer = tell("plot", "tiny-fig1", "--db", db);
     expect_code(answer, 2);
@@ -80,7 +80,7 @@ static void test_sweep_prints_every_run(void **state) {
     (void)state;
     write_text("few.yaml",
                "runs:\n  - {name: a, case: hex_fit, method: pbd_distance, axes: [\"nu=0,0.25\"], repeats: 2}\n");
-    for (int i = 0; i < 2; i++) { /* made, then stored: the same objects */
+    for (int i = 0; i < 2; i++) { /* first made, then found in the store: the same objects */
         told answer = tell("sweep", in_workplace("few.yaml"), "--json", "--db", in_workplace("few.db"));
         expect_code(answer, 0);
         const char *line = answer.out;

@@ -1,4 +1,4 @@
-/* Methods out of tree: built as a person would build them, checked, run; and every way in which one can be wrong. */
+/* Out-of-tree methods: built as a user would build them, checked and run; and every way in which one can be wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,8 +86,8 @@ static void test_example_is_checked(void **unused) {
     forget(&t);
 }
 
-/* The lattice's continuum has the case's E and a Poisson's ratio of 1/4; 5 % of strain and 4 cells are worth some per
- * cent. What the store keeps names the plug-in, and the run is known again. */
+/* The lattice's continuum limit has the case's E and a Poisson's ratio of 1/4; a strain of 5 % and 4 cells cost some
+ * per cent. The store names the plug-in, and a repeated run is found in it. */
 static void test_example_runs(void **unused) {
     (void)unused;
     const char *const words[] = {
@@ -138,8 +138,8 @@ static void test_example_is_listed_and_benched(void **unused) {
     forget(&t);
 }
 
-/* reference=none loads the top with E strain edge^2 = 0.05 * 2^2 N in all, a quarter on each of 4 nodes of 1 kg; after
- * 10 steps of 0.01 s each moves with 0.005 m/s, and 4 such squares are 1e-4. */
+/* reference=none loads the top with a total of E strain edge^2 = 0.05 * 2^2 N, a quarter on each of 4 nodes of 1 kg.
+ * After 10 steps of 0.01 s each moves at 0.005 m/s; the sum of the 4 squares is 1e-4. */
 static void test_kernels(void **unused) {
     (void)unused;
     static const char *const backends[] = {"cpu", "emu"}, *const precisions[] = {"f32", "f64"};
@@ -165,7 +165,7 @@ static void test_kernels(void **unused) {
     forget(&t);
 }
 
-/* A method of the program itself gives the same numbers in a process of its own. */
+/* A built-in method gives the same numbers in a separate process. */
 static void test_apart_is_the_same(void **unused) {
     (void)unused;
     json_t *run[2];
@@ -184,7 +184,7 @@ static void test_apart_is_the_same(void **unused) {
     json_decref(run[1]);
 }
 
-/* Two builds of one plug-in, which are the same file here: no time is judged. The baseline must have the method. */
+/* Two builds of one plug-in, here the same file, so no time is judged. The baseline must have the method. */
 static void test_two_builds_of_one(void **unused) {
     (void)unused;
     const char *const mine = plugin("mass_spring"), *const other = plugin("falling");
@@ -250,7 +250,7 @@ static void test_files_that_are_none(void **unused) {
     expect_refused(in_workplace("nowhere.so"), "cannot be found");
     expect_refused(workplace(), "is not a file");
     expect_refused(in_workplace("words.so"), "cannot be loaded");
-    /* It opens, so the program exports all that the contract offers; but it is no plug-in. */
+    /* It loads, so the program exports every function of the contract; but it is no plug-in. */
     expect_refused(plugin("symbols"), "it has no symbol pbd_plugin");
     expect_refused(plugin("endless"), "one of its constructors does not return");
 }
@@ -305,7 +305,7 @@ static told run_faulty(const char *fault) {
                 "--db", in_workplace("runs.db"), "--json");
 }
 
-/* The run is told of and stored, with where it ended and how. */
+/* A failed run is reported and stored, with where and how it ended. */
 static void test_runs_that_fail(void **unused) {
     (void)unused;
     static const struct {
@@ -356,7 +356,7 @@ static void test_prints(void **unused) {
     told t = run_faulty("prints");
     expect_code(t, 0);
     expect_says(t.err, "a plug-in prints this");
-    json_decref(parse(t.out)); /* nothing but the run */
+    json_decref(parse(t.out)); /* stdout holds only the run */
     forget(&t);
 }
 
@@ -376,7 +376,7 @@ static void test_sweep_goes_on(void **unused) {
     forget(&t);
 }
 
-/* The manifest names the plug-in and its content: shards load it by themselves. */
+/* The manifest names the plug-in and identifies its content; shards load it by themselves. */
 static void test_sweep_in_parts(void **unused) {
     (void)unused;
     char from[PATH_MAX + 100], dir[PATH_MAX + 100];
@@ -410,7 +410,7 @@ static void test_bench_that_crashes(void **unused) {
     forget(&t);
 }
 
-/* Another file is another build: its runs are made anew. */
+/* A plug-in file with other content is another build: its runs are made again. */
 static void test_another_file(void **unused) {
     (void)unused;
     char from[PATH_MAX + 100];
@@ -438,7 +438,7 @@ static void test_another_file(void **unused) {
     forget(&t);
 }
 
-/* Ctrl-C by `kill`, which reaches the program alone: it hands it on. */
+/* `kill` sends SIGINT to the program alone, unlike Ctrl-C; the program passes it on to the method's process. */
 static void test_interrupted(void **unused) {
     (void)unused;
     const char *began = in_workplace("began");
@@ -473,7 +473,7 @@ static void test_checks_find(void **unused) {
                  {"default_not_finite", "moves", "the position of particle 0 is"},
                  {"default_crash_in_step", "moves", "in step (call 3)"},
                  {"default_exit", "run", "in solve"}};
-    /* with sanitizers each takes 15 s: every fourth */
+    /* with sanitizers each fault takes 15 s, so only every fourth is tested */
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i += SANITIZED ? 4 : 1) {
         setenv("PBD_FAULT", wrong[i].fault, 1);
         told t = tell("plugin", "check", plugin("faulty"), "--json");
@@ -490,7 +490,7 @@ static void test_checks_find(void **unused) {
         json_decref(all);
         forget(&t);
     }
-    told t = tell("plugin", "check", plugin("faulty"), "-q"); /* nothing is wrong with it as it stands */
+    told t = tell("plugin", "check", plugin("faulty"), "-q"); /* without a fault it passes */
     expect_code(t, 0);
     forget(&t);
 }

@@ -1,5 +1,5 @@
-/* Poisson-disk sampling: the points that the published algorithm leaves, distances, gaps, layers; the same particles
- * for any number of threads. */
+/* Poisson-disk sampling: the points that remain against the published algorithm, distances, gaps, layers, and the same
+ * particles for any number of threads. */
 #include "cases/geometry/triangle_mesh.h"
 #include "cases/sampling/elimination.h"
 #include "cases/sampling/sampling.h"
@@ -30,8 +30,8 @@ static double *random_points(size_t points, double x_scale) {
 
 /* ---- Elimination ------------------------------------------------------------------------------------------------- */
 
-/* Yuksel 2015, section 3, as printed: the weight of all, the heaviest goes, its neighbours' weights anew. Weights are
- * multiples of 2^-44, and of equal ones the first is the heaviest. */
+/* Yuksel 2015, section 3, as printed: compute all weights, remove the heaviest sample, update the weights of its
+ * neighbours, repeat. Weights are multiples of 2^-44; of equal weights the first sample is removed. */
 static double pair_weight(const double *a, const double *b, double least, double reach) {
     double square = 0;
     for (int d = 0; d < 3; d++) square += (a[d] - b[d]) * (a[d] - b[d]);
@@ -135,8 +135,9 @@ static void test_poisson_disks(void **state) {
     sampling out = fill(&s, (sampling_plan){SAMPLING_POISSON, 0, 1500, 7, false, false});
     assert_int_equal(out.count, 1500);
     check_near("volume", 1500 * out.volume, body.volume, 1e-12);
-    /* Points thrown at random would come as near as 0.55 / 1500^(2/3) = 0.004 spacings or so; disks in the plane reach
-     * 0.7 to 0.8 of the densest packing's radius by elimination (Yuksel 2015, Table 1). Densest: 2^(1/6) spacings. */
+    /* The smallest distance of random points would be about 0.55 / 1500^(2/3) = 0.004 spacings. In the plane,
+     * elimination reaches 0.7 to 0.8 of the densest packing's radius (Yuksel 2015, Table 1). Densest packing here:
+     * 2^(1/6) spacings. */
     const double least = least_distance(&out) / out.spacing;
     print_message("    nearest pair: %.3f spacings\n", least);
     assert_true(least > 0.6);
@@ -161,8 +162,8 @@ static double distance_to_nearest(const sampling *s, const double x[3]) {
     return sqrt(least);
 }
 
-/* No room for another sample at the distance that the densest packing of their number has, 2^(1/6) spacings. The set is
- * not maximal for its own least distance: elimination has no such bound (Yuksel 2015, section 3.2). */
+/* No further sample fits at a distance of 2^(1/6) spacings, that of the densest packing of as many samples. The set is
+ * not maximal for its own smallest distance: elimination does not guarantee that (Yuksel 2015, section 3.2). */
 static void test_gaps(void **state) {
     (void)state;
     shapes s = {0};
@@ -181,7 +182,7 @@ static void test_gaps(void **state) {
     sampling_free(&out);
 }
 
-/* The sum is a regression test: it is the same on machines with and without fused multiply-add. */
+/* The sum is a regression value, equal on machines with and without fused multiply-add. */
 static void test_seeds(void **state) {
     (void)state;
     shapes s;

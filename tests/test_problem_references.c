@@ -1,5 +1,5 @@
-/* Targets in cases/problems.yaml that are a law's own answer, computed anew from what the problem fixes: slope of sand,
- * discharge of a funnel, a thread of goo that sinks, snow that is thrown down between walls. No method takes part. */
+/* Targets in cases/problems.yaml that follow from a law alone, recomputed from the problem's fixed parameters: slope of
+ * sand, discharge of a funnel, a sinking thread of goo, snow thrown down between walls. No method is run. */
 #include "harness/rank/problems.h"
 #include "tests/ladder.h"
 
@@ -37,8 +37,8 @@ static double fixed(const pbd_problem *p, const char *key) { return strtod(fixed
 
 /* ---- Sand -------------------------------------------------------------------------------------------------------- */
 
-/* In plane shear at constant volume the middle principal stress is their mean, so that |dev tau| = sqrt(2) tau, and the
- * cone is |dev tau| = sqrt(2/3) 2 sin phi/(3 - sin phi) 3 p. */
+/* In plane shear at constant volume the intermediate principal stress is the mean of the other two. So
+ * |dev tau| = sqrt(2) tau, and the cone is |dev tau| = sqrt(2/3) 2 sin phi/(3 - sin phi) 3 p. */
 static void test_slope(void **state) {
     (void)state;
     const pbd_problem *p = named("friction-angle");
@@ -48,11 +48,11 @@ static void test_slope(void **state) {
     assert_string_equal(fixed_text(p, "flow"), "drucker_prager");
     assert_true(fixed(p, "cohesion") == 0);
     assert_true(fixed(p, "floor_friction") > slope); /* the heap does not slide on its floor */
-    /* It creeps: what a damped grain falls in the time 1/damping is little beside the column's height. */
+    /* The motion is quasi-static: a grain falls in the time 1/damping by much less than the size of the column. */
     assert_true(fixed(p, "gravity") / pow(fixed(p, "damping"), 2) < 0.2 * fixed(p, "column_radius"));
 }
 
-/* Height of the sand over the neck when the share `left` of it is still there, the surface level. */
+/* m; height of the sand above the neck when the fraction `left` of it remains, with a level surface. */
 static double head_of(const pbd_problem *p, double left) {
     const double neck = fixed(p, "neck"), rise = (fixed(p, "end_radius") - neck) / fixed(p, "bulb");
     const double top = neck + rise * fixed(p, "filling") * fixed(p, "bulb"), tip = pow(neck, 3);
@@ -68,7 +68,7 @@ static void test_discharge(void **state) {
     assert_true(p->target + p->uncertainty >= 0.65 && p->target - p->uncertainty <= 0.55);
     check_near("head at a fifth, in diameters", head_of(p, 0.8) / diameter, 1.2, 0.05);
     check_near("head at three fifths, in diameters", head_of(p, 0.4) / diameter, 0.8, 0.05);
-    /* A rate that is wrong by the tolerance is still measured before the end, twice over. */
+    /* With a rate too low by the tolerance the measurement is complete after two thirds of the duration. */
     const double top = neck + fixed(p, "filling") * (fixed(p, "end_radius") - neck), high = head_of(p, 1);
     const double volume = PI / 3 * high * (neck * neck + neck * top + top * top);
     const double slow = (p->target - p->tolerance) * sqrt(fixed(p, "gravity")) * pow(diameter, 2.5);
@@ -79,15 +79,15 @@ static void test_discharge(void **state) {
 
 enum { LAYERS = 60 };
 
-typedef struct pillar { /* of layers in simple compression, the lowest on the floor */
+typedef struct pillar { /* layers in uniaxial compression, the lowest on the floor */
     double height, density, E, yield, viscosity, gravity;
     double z[LAYERS + 1], v[LAYERS + 1], strain[LAYERS]; /* m, m/s; elastic compression */
 } pillar;
 
-/* Elastic, and beyond the yield stress viscous: |dev D| = sqrt(3/2) rate and |dev tau| = sqrt(2/3) stress make
+/* Elastic, and viscous beyond the yield stress: |dev D| = sqrt(3/2) rate and |dev tau| = sqrt(2/3) stress give
  * stress = yield + 3/2 viscosity rate. */
 static void sink(pillar *s, double dt) {
-    const double thick = s->height / LAYERS, mass = s->density * thick; /* of a unit of area at the start */
+    const double thick = s->height / LAYERS, mass = s->density * thick; /* per unit of initial area */
     double force[LAYERS];
     for (int k = 0; k < LAYERS; k++) force[k] = s->E * s->strain[k] * thick / (s->z[k + 1] - s->z[k]);
     for (int k = 1; k <= LAYERS; k++) {
@@ -102,7 +102,7 @@ static void sink(pillar *s, double dt) {
     for (int k = 1; k <= LAYERS; k++) s->z[k] += dt * s->v[k];
 }
 
-/* The closed form, and that the thread has come to rest there by the end: no inertia carries it beyond. */
+/* The thread comes to rest at the closed form before the end; inertia does not carry it further. */
 static void test_sinking(void **state) {
     (void)state;
     const pbd_problem *p = named("goo-thread");
@@ -131,7 +131,7 @@ static void test_sinking(void **state) {
 
 enum { MOST_CELLS = 400 };
 
-typedef struct snow_column { /* in uniaxial strain, over a floor that only pushes */
+typedef struct snow_column { /* in uniaxial strain, on a floor with unilateral contact */
     int cells;
     double height, density, modulus, least, most, xi, gravity, viscosity; /* viscosity: artificial, linear */
     double z[MOST_CELLS + 1], v[MOST_CELLS + 1], stretch[MOST_CELLS], plastic[MOST_CELLS], pull[MOST_CELLS];
@@ -140,14 +140,14 @@ typedef struct snow_column { /* in uniaxial strain, over a floor that only pushe
 static double hardened(const snow_column *s, int k) { return s->modulus * exp(s->xi * (1 - s->plastic[k])); }
 
 static double longest_step(const snow_column *s) {
-    double fastest = 0; /* in lengths at rest */
+    double fastest = 0; /* in rest lengths */
     for (int k = 0; k < s->cells; k++)
         fastest = fmax(fastest, sqrt(hardened(s, k) / s->density) / (s->stretch[k] * s->plastic[k]));
     return 0.2 * s->height / s->cells / fastest;
 }
 
-/* Stomakhin's rule along one axis: the stretch is kept in its bounds, the rest changes the volume for good and hardens.
- * A shock is spread over a few cells by a pressure where they approach. */
+/* Stomakhin's rule along one axis: the elastic stretch is clamped to its bounds; the rest is plastic and hardens. An
+ * artificial viscous pressure in compression spreads shocks over a few cells. */
 static void strain(snow_column *s, int k) {
     const double now = (s->z[k + 1] - s->z[k]) / (s->height / s->cells), trial = now / s->plastic[k];
     s->stretch[k] = fmax(s->least, fmin(s->most, trial));
@@ -168,7 +168,7 @@ static void advance(snow_column *s, double dt) {
     for (int k = 0; k < s->cells; k++) strain(s, k);
 }
 
-/* Height of the top over that at the start. */
+/* Height of the top divided by the initial height. */
 static double snow_top(const pbd_problem *p, int cells, double viscosity) {
     const double E = fixed(p, "E"), nu = fixed(p, "nu"), end = fixed(p, "duration");
     snow_column s = {.cells = cells,

@@ -1,5 +1,5 @@
-/* projective_dynamics on the ladder: its forces and its moduli, its minimum and that of ADMM against Newton's method
- * (step_function.h, which test_implicit_step holds to differences), descent, rest, momentum, units, materials,
+/* projective_dynamics on the ladder: forces and moduli, its minimum and that of ADMM against Newton's method
+ * (step_function.h, which test_implicit_step checks by differences), descent, rest, momentum, units, materials,
  * acceleration, precision, threads, backends, bad input. Mutants (tests/mutants.cmake) must fail here. */
 #define REAL double
 #include "methods/physics/matter/law_material.h"
@@ -14,7 +14,7 @@ static const double *start_of(const pbd_scene *scene) {
     return scene->particles.start ? scene->particles.start : scene->particles.positions;
 }
 
-/* G of a step of the scene; to be freed by step_function_free. */
+/* The function G that a step of the scene minimises; to be freed by step_function_free. */
 static step_function open_function(const pbd_scene *scene, double dt) {
     step_function f;
     const size_t n = 3 * scene->particles.count;
@@ -26,7 +26,7 @@ static step_function open_function(const pbd_scene *scene, double dt) {
     return f;
 }
 
-/* The distance of x from the step's minimum by mass, over that of the start. */
+/* The mass-weighted distance of x from the minimum of the step, over that of the start. */
 static double step_error(const pbd_scene *scene, double dt, const double *x) {
     const size_t n = 3 * scene->particles.count;
     step_function f = open_function(scene, dt);
@@ -51,7 +51,7 @@ static double error_after(const char *law, double nu, double dt, const char *wor
 
 /* ---- One tetrahedron --------------------------------------------------------------------------------------------- */
 
-/* V, and the gradients of the shape functions. */
+/* Returns the volume V and writes the gradients of the shape functions. */
 static double shape_of(const pbd_scene *scene, double g[4][3]) {
     element_shape shape;
     check_ok(element_shape_of(scene, 4, 0, &shape));
@@ -62,8 +62,8 @@ static double shape_of(const pbd_scene *scene, double g[4][3]) {
     return shape.size;
 }
 
-/* On three held corners the matrix is a number, m/dt^2 + V (2 mu + 3 lambda) |g|^2, and the first move of the fourth
- * corner is -dG/dx over it, by either global step; with ADMM 2 mu + lambda. */
+/* With three corners held the matrix is the scalar m/dt^2 + V (2 mu + 3 lambda) |g|^2; for ADMM with 2 mu + lambda.
+ * With either global step the first displacement of the fourth corner is -dG/dx divided by that scalar. */
 static void test_one_vertex(void **unused) {
     (void)unused;
     static const char *const words[] = {"", "solve=jacobi relaxation=1", "form=admm", "form=admm admm_weight=2"};
@@ -108,8 +108,8 @@ static void test_one_vertex(void **unused) {
     }
 }
 
-/* A free tetrahedron under a small strain, by one Jacobi step: the forces f_a on its corners give the stress, since
- * sum_a f_a X_a^T = -V P. It is Hooke's, 2 mu eps + lambda tr(eps), up to the strain. */
+/* One Jacobi step of a free tetrahedron under a small strain: the forces f_a on its corners give the stress, since
+ * sum_a f_a X_a^T = -V P. It is Hooke's 2 mu eps + lambda tr(eps), to a relative error of the size of the strain. */
 static void test_moduli(void **unused) {
     (void)unused;
     static const double dt = 0.02, strain = 1e-6;
@@ -171,7 +171,8 @@ static void test_admm_ends_at_the_minimum_of_any_law(void **unused) {
         }
 }
 
-/* G after k iterations from the same start, for each k. A Jacobi sweep by the bound cannot raise it either. */
+/* G after k iterations from the same start never rises with k. Jacobi sweeps, scaled by the bound, cannot raise it
+ * either. */
 static void test_descent(void **unused) {
     (void)unused;
     static const char *const words[] = {"", "solve=jacobi", "acceleration=chebyshev",
@@ -201,8 +202,8 @@ static void test_descent(void **unused) {
 
 /* ---- Rest, momentum ---------------------------------------------------------------------------------------------- */
 
-/* A body that starts in its equilibrium, by finite elements, stays there with any number of iterations; but not with
- * guess=inertia. */
+/* A body that starts at the equilibrium found by finite elements stays there with any number of iterations, but not
+ * with guess=inertia. */
 static void test_rest_is_a_fixed_point(void **unused) {
     (void)unused;
     static const char *const forms[] = {"", "solve=jacobi", "form=admm"};
@@ -235,8 +236,8 @@ static void test_rest_is_a_fixed_point(void **unused) {
     }
 }
 
-/* Columns of the matrix without the inertia sum to 0: the direct step keeps linear momentum, however few the
- * iterations; a Jacobi sweep does not until it has converged. */
+/* The columns of the matrix without inertia sum to 0, so the direct global step conserves linear momentum for any
+ * number of iterations. Jacobi sweeps conserve it only when converged. */
 static void test_momentum(void **unused) {
     (void)unused;
     static const struct {
@@ -282,7 +283,7 @@ enum { VARIANTS = sizeof variants / sizeof *variants };
 static const pbd_material matters[] = {{.E = 1e4, .nu = 0.3, .density = 100, .law = "projective"},
                                        {.E = 1e4, .nu = 0.3, .density = 100, .law = "neo_hookean"}};
 
-/* SuperLU too scales by powers of two alone. */
+/* SuperLU, too, scales only by powers of two. */
 static void test_scaled_matter(void **unused) {
     (void)unused;
     for (int v = 0; v < VARIANTS; v++) expect_scale_does_not_matter(METHOD, variants[v], "projective");
@@ -312,7 +313,7 @@ static void test_units_do_not_matter(void **unused) {
     }
 }
 
-/* Two materials that are the same are one, also where they alternate; two that differ have the minimum of both. */
+/* Two identical materials act as one, also when they alternate; two different ones give the minimum with both. */
 static void test_materials(void **unused) {
     (void)unused;
     for (int v = 0; v < VARIANTS; v++) {
@@ -337,7 +338,7 @@ static void test_materials(void **unused) {
     }
 }
 
-/* Squeezed flat and inside out, a free body recovers. */
+/* A free body recovers when it starts flat or inverted. */
 static void test_inverted_elements(void **unused) {
     (void)unused;
     static const char *const words[] = {"iterations=20 damping=20", "iterations=60 damping=20 solve=jacobi",
@@ -354,14 +355,14 @@ static void test_inverted_elements(void **unused) {
             scene.particles.start[i] = scene.particles.positions[i] * (i % 3 == 2 ? -0.5 : 1);
         double *x = march(METHOD, PBD_PRECISION_F64, 1, &scene, words[w], 0.01, 300);
         step_function f = open_function(&scene, 1e6);
-        check_near(words[w], step_function_value(&f, x), 0, 1e-6); /* J: of its elasticity, inertia is nothing */
+        check_near(words[w], step_function_value(&f, x), 0, 1e-6); /* J: elastic energy; inertia is negligible */
         step_function_free(&f);
         free(x);
         pbd_scene_free(&scene);
     }
 }
 
-/* ADMM goes on where the law has no energy, and says so. */
+/* ADMM continues in states where the law's energy is undefined, with a warning. */
 static void test_undefined_energy_is_told(void **unused) {
     (void)unused;
     static const char *const laws[] = {"stvk", "hencky", "neo_hookean"};
@@ -387,7 +388,7 @@ static void test_undefined_energy_is_told(void **unused) {
 
 /* ---- Acceleration ------------------------------------------------------------------------------------------------ */
 
-/* What 60 sweeps leave, and with the spectral radius that the plain ones come to. */
+/* The error after 60 sweeps, plain and accelerated with the spectral radius that the plain sweeps show. */
 static void test_acceleration_is_faster(void **unused) {
     (void)unused;
     const double plain = error_after("projective", 0.35, 0.02, "iterations=60 solve=jacobi");
@@ -407,7 +408,7 @@ static void test_acceleration_is_faster(void **unused) {
 
 /* ---- What all solvers of elements share -------------------------------------------------------------------------- */
 
-/* The scenes of the ladder are of another law: ADMM takes any. */
+/* The scenes of the ladder have another law; ADMM supports any. */
 static void test_rotation(void **unused) {
     (void)unused;
     for (int at_rest = 0; at_rest < 2; at_rest++) expect_rotation_invariance(METHOD, "form=admm iterations=4", at_rest);

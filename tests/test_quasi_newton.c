@@ -1,4 +1,4 @@
-/* quasi_newton: the minimiser that finite elements find, energy that never rises, rest, and units of force. */
+/* quasi_newton: the same minimiser as finite elements, energy that never rises, rest, and invariance to units. */
 #define REAL double
 #include "harness/catalog/resolve.h"
 #include "harness/run/run.h"
@@ -38,7 +38,7 @@ static double step_error(const char *method, const char *words) {
     return found;
 }
 
-/* Required: 1e-9 of the step, of both. */
+/* Both must agree within 1e-9 of the step. */
 static void the_minimiser_is_that_of_finite_elements(void **state) {
     (void)state;
     static const char *const words[] = {
@@ -52,7 +52,7 @@ static void the_minimiser_is_that_of_finite_elements(void **state) {
     }
 }
 
-/* To rounding, here 1e-12 of what there was to lose. */
+/* Up to rounding, here 1e-12 of the total decrease. */
 static void energy_never_rises(void **state) {
     (void)state;
     static const char *const guess[] = {"inertia", "previous", "velocity", "adaptive"};
@@ -74,8 +74,8 @@ static void energy_never_rises(void **state) {
     }
 }
 
-/* The rest that finite elements find is kept with any number of iterations: required 1e-10 m of a sag of centimetres
- * over ten steps. With guess=inertia and one iteration it is not. */
+/* The equilibrium found by finite elements is kept over ten steps with any number of iterations, within 1e-10 m at a
+ * sag of centimetres. With guess=inertia and one iteration it is not. */
 static double drift_from_rest(const char *guess, int iterations) {
     bar b, q;
     char words[160];
@@ -112,7 +112,7 @@ static void rest_is_kept(void **state) {
     assert_true(drift_from_rest("inertia", 1) > 1e-6);
 }
 
-/* E and density times 2^10: the same motion. */
+/* E and density multiplied by 2^10 give the same motion. */
 static void units_of_force_change_nothing(void **state) {
     (void)state;
     const double one = step_error("quasi_newton", "cells=1 E=1e5 density=100 iterations=3");
@@ -120,7 +120,7 @@ static void units_of_force_change_nothing(void **state) {
                step_error("quasi_newton", "cells=1 E=1.024e8 density=102400 iterations=3") / one, 1, 1e-9);
 }
 
-/* Columns of the stiffness sum to 0: a full step of the matrix alone leaves the momentum of the inertia. */
+/* The columns of the stiffness sum to 0, so a full step with the matrix conserves linear momentum. */
 static void momentum_is_kept(void **state) {
     (void)state;
     pbd_scene scene;
@@ -148,8 +148,8 @@ static void momentum_is_kept(void **state) {
     pbd_scene_free(&scene);
 }
 
-/* Many iterations of a small step come to rounding, where a pair of L-BFGS has no curvature and is left out. Every step
- * of a swing has an answer still. */
+/* Many iterations of a small step reach rounding level, where a pair of L-BFGS has no curvature and is skipped. Every
+ * step of a swinging body must still succeed. */
 static void pairs_without_curvature_are_left_out(void **state) {
     (void)state;
     trial t;

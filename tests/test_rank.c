@@ -1,4 +1,4 @@
-/* rank: the verb on a small file of problems, and the profiles of its answer against numbers by hand. */
+/* rank: the verb on a small file of problems; the profiles that it prints against values computed by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static const char step[] =
     "    methods:\n"
     "      - {method: quasi_newton, set: [cells=1], axes: [\"iterations=10,20\"]}\n"
     "      - {method: vbd, set: [cells=1], axes: [\"iterations=1,2\"]}\n";
-/* vbd has no static solver, mpm's own step explodes the bar. */
+/* vbd has no static solver; with mpm's step the bar explodes. */
 static const char fails[] =
     "  - id: fails\n    title: trials that do not count\n    case: cantilever\n    kind: moving\n"
     "    set: [E=1e5, nu=0.3, density=100, material=hencky, length=1, width=0.2, sampling=lattice, jitter=0.1, "
@@ -115,7 +115,7 @@ static void test_ranking(void **state) {
     assert_int_equal(json_array_size(json_object_get(exact, "within")), 4);
     assert_int_equal(json_array_size(json_object_get(row_of(r, 1, "vbd"), "within")), 5);
     assert_int_equal(json_array_size(json_object_get(fitted, "trials")), 2);
-    /* 0.157131 of cells=1 over 0.2, as `run cube_shear -m pbd_distance` prints it */
+    /* 0.157131 for cells=1, as `run cube_shear -m pbd_distance` prints it, over 0.2 */
     const json_t *first = json_array_get(json_object_get(fitted, "trials"), 0);
     assert_true(fabs(json_real_value(json_object_get(first, "over_tolerance")) - 0.157131 / 0.2) < 1e-4);
     assert_string_equal(json_string_value(json_object_get(first, "settings")), "cells=1");
@@ -148,7 +148,7 @@ static double least_time(const json_t *ranking, size_t problem, const char *meth
     return INFINITY;
 }
 
-/* Dolan and More: problems on which a method needs at most `ratio` times what the fastest of the others needs. */
+/* Dolan and More: the share of problems on which a method takes at most `ratio` times the fastest method's time. */
 static double share_by_hand(const json_t *ranking, const char *method, const char *without, double ratio) {
     size_t near_best = 0;
     for (size_t p = 0; p < PROBLEMS; p++) {
@@ -185,14 +185,14 @@ static void test_profiles_of_a_ranking(void **state) {
         const json_t *curve = json_object_get(json_object_get(data, "share"), ranked[m]);
         assert_int_equal(json_array_size(curve), json_array_size(spans));
         for (size_t k = 0; k < json_array_size(spans); k++) {
-            const double span = json_real_value(json_array_get(spans, k)); /* s of a solve, or frames of 1/60 s */
+            const double span = json_real_value(json_array_get(spans, k)); /* s for a solve, or frames of 1/60 s */
             const size_t solved = (least_time(r, SHEAR, ranked[m]) <= span) +
                                   (least_time(r, STEP, ranked[m]) <= span / 60) +
                                   (least_time(r, FAILS, ranked[m]) <= span / 60);
             assert_true(json_real_value(json_array_get(curve, k)) == (double)solved / PROBLEMS);
         }
     }
-    /* Who solves what is known: none of the third problem's methods does. */
+    /* It is known which method solves which problem: none solves the third. */
     const json_t *linear = json_object_get(json_object_get(of, "share"), "fem_linear");
     assert_true(json_real_value(json_array_get(linear, 3)) == 1.0 / 3);
     assert_true(isinf(least_time(r, FAILS, "mpm")) && isinf(least_time(r, FAILS, "xpbd_cloth")));
@@ -245,7 +245,7 @@ static void test_tables(void **state) {
     expect_says(answer.out, "with the least error");
     assert_true(strstr(answer.out, "with the least error") < strstr(answer.out, "best error over tolerance"));
     expect_says(answer.out, "| a cube is sheared | ");
-    expect_says(answer.out, "| (vbd "); /* nearest, and beyond the tolerance */
+    expect_says(answer.out, "| (vbd "); /* the closest one, outside the tolerance */
     expect_says(answer.out, "Problems that move");
     expect_says(answer.out, "Share of 3 problems solved");
     forget(&answer);
@@ -261,7 +261,7 @@ static void test_plans(void **state) {
     expect_code(answer, 0);
     json_t *plan = json_loads(answer.out, 0, NULL);
     assert_int_equal(number(plan, "to_make"), number(plan, "runs"));
-    assert_int_equal(number(plan, "runs") % 2, 0); /* two methods, a trial each, by numbers of threads */
+    assert_int_equal(number(plan, "runs") % 2, 0); /* two methods, one trial each, for every number of threads */
     json_decref(plan);
     forget(&answer);
     answer = tell("rank", "--sweep", in_workplace("rank.yaml"), "--db", db);
@@ -273,7 +273,7 @@ static void test_plans(void **state) {
     forget(&answer);
 }
 
-/* A trial that is stopped at its limit is stored, and not made again unless it may take longer. */
+/* A trial stopped at its time limit is stored. It is repeated only with a longer limit. */
 static void test_limit(void **state) {
     (void)state;
     const char *store = in_workplace("limit.db");
@@ -306,7 +306,7 @@ static void test_limit(void **state) {
     expect_code(answer, 0);
     expect_says(answer.out, "interrupted");
     forget(&answer);
-    /* The first steps show that the trial would take minutes: it is stopped before its limit. */
+    /* The first steps show that the trial would take minutes, so it is stopped before its limit. */
     answer = tell("db", "export", "--db", file);
     expect_code(answer, 0);
     expect_says(answer.out, "longer than the limit of 0.2 s: ");
@@ -332,7 +332,7 @@ static int stored_runs(const char *file) {
     return count;
 }
 
-/* Killed in the midst of a trial: what was finished stays, and the next call makes the rest alone. */
+/* After a kill in the middle of a trial the finished trials remain, and the next call makes only the others. */
 static void test_killed(void **state) {
     (void)state;
     enum { TRIALS = 8, FEW = 3 };
@@ -363,7 +363,7 @@ static void test_killed(void **state) {
     const int kept = stored_runs(file);
     assert_true(kept >= FEW && kept < TRIALS);
 
-    /* The plan knows the rest, and what it takes: no longer than the limit each. */
+    /* The plan lists the remaining trials and their time, at most the limit for each. */
     told plan = tell("rank", "--dry-run", "--json", "--db", file), checked = tell("db", "check", "--db", file);
     json_t *dry = json_loads(plan.out, 0, NULL);
     expect_code(checked, 0);
@@ -383,7 +383,7 @@ static void test_killed(void **state) {
     write_all_problems(file_head);
 }
 
-/* What is to be made is expected to take what the same cells took: here of a build that is another. */
+/* The expected time of a trial is that of the same cell in the store, here of another build. */
 static void test_cost(void **state) {
     (void)state;
     char file[PATH_MAX];
@@ -406,7 +406,7 @@ static void test_cost(void **state) {
     assert_int_equal(number(dry, "stored"), 0);
     assert_int_equal(number(dry, "with_a_stored_time"), number(dry, "to_make"));
     assert_true(fabs(real_of(dry, "seconds_expected") - 2.5 * real_of(dry, "to_make")) < 1e-6);
-    assert_true(fabs(real_of(dry, "seconds_at_most") - 20 * real_of(dry, "to_make")) < 1e-6); /* file_head */
+    assert_true(fabs(real_of(dry, "seconds_at_most") - 20 * real_of(dry, "to_make")) < 1e-6); /* see file_head */
     json_decref(dry);
     forget(&plan);
 }
@@ -450,7 +450,7 @@ static void test_slips(void **state) {
     }
 }
 
-/* What the file gets wrong, with the place. */
+/* Errors in the file are reported with their position. */
 static void test_files(void **state) {
     (void)state;
     static const struct {
@@ -517,7 +517,7 @@ int main(void) {
         cmocka_unit_test(test_slips),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_list),
-        cmocka_unit_test(test_other_machine), /* spoils the store */
+        cmocka_unit_test(test_other_machine), /* last: it changes the store */
     };
     return cmocka_run_group_tests(tests, NULL, remove_workplace);
 }

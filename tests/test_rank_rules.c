@@ -1,5 +1,5 @@
-/* rank: profiles, the judging of a trial and the best within a budget, against numbers by hand; the file of problems.
- */
+/* rank: profiles, the judgement of a trial and the best trial within a budget, against values by hand; the file of
+ * problems. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void test_performance_profile(void **state) {
     assert_true(pbd_performance_profile(cost, 0, 3, A, NONE, 1) == 0);
 }
 
-/* Without A, B is the best on both; without B, A is: the order of the two depends on who else is there. */
+/* Without A, B is the best on both problems; without B, A is. A ranking depends on the methods that take part. */
 static void test_rival_removed(void **state) {
     (void)state;
     assert_true(share(B, A, 1) == 2.0 / 3 && share(A, B, 1) == 2.0 / 3);
@@ -94,13 +94,13 @@ static bool near(double a, double b) { return fabs(a - b) < 1e-12; }
 
 static void test_judging_a_trial(void **state) {
     (void)state;
-    /* |0.9 - 1| / 0.05 = 2; 1.2 s for 2 s, of which a frame is 1/120 */
+    /* |0.9 - 1| / 0.05 = 2; 1.2 s of wall time for 2 s of motion, of which a frame is 1/120 */
     pbd_trial t = judged("moving", "ok", 0.9, 1.2, 30);
     assert_true(t.counts && near(t.over, 2) && near(t.time, 0.01));
     t = judged("static", "ok", 0.9, 1.2, 30);
-    assert_true(near(t.time, 1.7)); /* with what precedes it */
+    assert_true(near(t.time, 1.7)); /* with the 0.5 s of create */
     t = judged("moving", "ok", 1.001, 1.2, 30);
-    assert_true(near(t.over, 0.2)); /* below the uncertainty: that */
+    assert_true(near(t.over, 0.2)); /* an error below the uncertainty counts as the uncertainty */
     t = judged("moving", "ok", 1.2, 1.2, 1);
     assert_true(!t.counts && t.late);
     t = judged("moving", "unphysical", 1, 1.2, 30);
@@ -111,7 +111,7 @@ static void test_judging_a_trial(void **state) {
     assert_true(!t.counts && isnan(t.time));
 }
 
-/* An answer that the iterations did not reach is none; other warnings are marked and no more. */
+/* A trial that did not converge does not count; other warnings only mark it. */
 static void test_unconverged_does_not_count(void **state) {
     (void)state;
     pbd_trial t = judged_with("not_converged", "moving", "ok", 0.999, 1.2, 30);
@@ -135,7 +135,7 @@ static void test_best_and_fastest(void **state) {
                                {.over = 0.05, .time = 9, .counts = true}};
     assert_null(pbd_best_trial(trial, 5, 0.9));
     assert_ptr_equal(pbd_best_trial(trial, 5, 1), &trial[0]);
-    assert_ptr_equal(pbd_best_trial(trial, 5, 4), &trial[2]); /* of equal errors the faster */
+    assert_ptr_equal(pbd_best_trial(trial, 5, 4), &trial[2]); /* the faster of equal errors */
     assert_ptr_equal(pbd_best_trial(trial, 5, INFINITY), &trial[4]);
     assert_ptr_equal(pbd_fastest_trial(trial, 5, 10), &trial[0]);
     assert_ptr_equal(pbd_fastest_trial(trial, 5, 1), &trial[2]);
@@ -164,7 +164,7 @@ static void test_budgets(void **state) {
 /* ---- The program's own file ---------------------------------------------------------------------------------------
  */
 
-/* Loading checks names, fixed parameters and the number of trials; planning that no two trials are alike. */
+/* Loading checks names, fixed parameters and the number of trials; planning checks that no two trials are equal. */
 static void test_own_problems(void **state) {
     (void)state;
     pbd_problems *all;
@@ -194,7 +194,7 @@ static bool is_named(const pbd_problem *p, const char *method) {
     return false;
 }
 
-/* A method that runs a problem's case by its defaults has trials there, or a reason. */
+/* A method that runs a problem's case with its defaults has trials of that problem, or a stated reason. */
 static void test_no_method_is_forgotten(void **state) {
     (void)state;
     skip_if_sanitized();

@@ -1,5 +1,5 @@
-/* What cannot be begun is bad input: exit 2, a sentence that says what to set, nothing stored. Among several runs those
- * are named and the rest is made. */
+/* A run that cannot start is bad input: exit code 2, a sentence that says what to set, nothing stored. Among several
+ * runs these are named and the others are made. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static void write_text(const char *name, const char *text) {
     assert_int_equal(fclose(file), 0);
 }
 
-/* `pbdbench run` of these words. */
+/* Calls `pbdbench run` with these arguments. */
 static void expect_refused(const char *const *words, const char *says) {
     told t = tell_to(STDOUT_KEPT, words);
     expect_code(t, 2);
@@ -46,7 +46,7 @@ static void test_elements(void **unused) {
                    "neither tetrahedra nor hexahedra");
 }
 
-/* Smoothed particles have no Young's modulus, and energies of strain nothing to go by. */
+/* A scene of smoothed particles has no Young's modulus, which elastic methods need. */
 static void test_matter(void **unused) {
     (void)unused;
     for (int k = 0; k < 2; k++)
@@ -54,8 +54,8 @@ static void test_matter(void **unused) {
                        "needs elastic matter, but this scene has E=0 Pa");
 }
 
-/* From a ball a tenth of its size some matter is inside out, where a plain Neo-Hookean law takes the logarithm of a
- * negative number: the run says so and ends at the next look, with the time that it came to. */
+/* A body that starts as a ball of a tenth of its size is partly inverted, where a plain neo-Hookean law takes the
+ * logarithm of a negative number. The run ends at the next observation and reports this with the time reached. */
 static void test_a_run_that_is_nowhere_ends(void **unused) {
     (void)unused;
     static const char *const methods[] = {"corrected_sph", "strain_energy"};
@@ -85,7 +85,7 @@ static void expect_two_runs(const char *db) {
     forget(&t);
 }
 
-/* 1 + 1 of the three settings are stored, by the sweep and by `run -a` alike. */
+/* The sweep and `run -a` both store the two runs that can start. */
 static void test_the_rest_goes_on(void **unused) {
     (void)unused;
     const char *says =

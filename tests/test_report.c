@@ -1,4 +1,4 @@
-/* report: its data, and the files that it writes. What a browser makes of the page is in report_browser.sh. */
+/* report: its data and the files that it writes. report_browser.sh tests the page in a browser. */
 #include "tests/paper.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "tests/history_store.h"
 #include "tests/store_sample.h"
 
-/* The data of `report` with these words; the caller frees (json_decref). */
+/* The data of `report` with these arguments; to be freed by json_decref. */
 #define data_of(...) read_data(tell("report", "--json", __VA_ARGS__))
 
 static json_t *read_data(told answer) {
@@ -96,7 +96,7 @@ static void test_claims_figures_and_runs(void **state) {
     assert_int_equal(pictures_of(data, "tiny-fig1"), 1);
     assert_string_equal(text_at(holds, "verdict"), "reproduced");
     assert_string_equal(text_at(holds, "says"), "k_edge is what the paper prints");
-    assert_string_equal(text_at(holds, "note"), "at dt = 0.473 s"); /* the query's own */
+    assert_string_equal(text_at(holds, "note"), "at dt = 0.473 s"); /* from the query */
     assert_true(fabs(json_real_value(at(holds, "value")) - 0.0511) < 1e-4);
     assert_null(at(holds, "other_sources"));
     assert_string_equal(text_at(with_id(data, "claims/claims", "tiny-fig1.fails"), "verdict"), "not_reproduced");
@@ -115,7 +115,7 @@ static void test_claims_figures_and_runs(void **state) {
     json_decref(data);
 }
 
-/* Verdicts of another build are told as such, and its runs are those that are drawn. */
+/* Verdicts of another build are labelled as such, and that build's runs are drawn. */
 static void test_other_sources(void **state) {
     (void)state;
     reproduce("other.db");
@@ -131,7 +131,7 @@ static void test_other_sources(void **state) {
 
 /* ---- Problems ---------------------------------------------------------------------------------------------------- */
 
-/* A run of the store under another method's name, as of an engine; in time and error as it was. */
+/* Copies a stored run under another method's name, as if of an engine, with the same time and error. */
 static void put_engine_run(const char *path, const char *run_id, const char *name) {
     pbd_store *store;
     pbd_result r = {0};
@@ -158,7 +158,7 @@ static const json_t *row_of(const json_t *data, const char *problem, const char 
     return NULL;
 }
 
-/* The best within each budget is that of `rank`; an engine that problems.yaml does not name has a row of its own. */
+/* The best trial within each budget is that of `rank`; an engine absent from problems.yaml has its own row. */
 static void test_problems(void **state) {
     (void)state;
     const char *path = fresh("ranked.db");
@@ -197,7 +197,7 @@ static void test_problems(void **state) {
     json_decref(data);
 }
 
-/* spinning-energy, which has no quick trials, is judged on the cells of spinning-momentum: the table is a quick one. */
+/* spinning-energy has no quick trials and is judged on the cells of spinning-momentum, so its table is a quick one. */
 static void test_quick_trials_of_a_shared_cell(void **state) {
     (void)state;
     const char *path = fresh("shared.db");
@@ -211,7 +211,7 @@ static void test_quick_trials_of_a_shared_cell(void **state) {
     json_decref(data);
 }
 
-/* A film beside the page is told of; other files are not. */
+/* A film beside the page is mentioned; other files are not. */
 static void test_beside(void **state) {
     (void)state;
     assert_int_equal(mkdir(in_workplace("beside"), 0777), 0);
@@ -289,7 +289,7 @@ static pbd_result hostile_run(void) {
     return r;
 }
 
-/* The only script and style of the page are its own, whatever a store holds. */
+/* Whatever a store holds, the page has no scripts and styles but its own. */
 static void test_everything_is_escaped(void **state) {
     (void)state;
     pbd_store *store;
@@ -330,14 +330,14 @@ static void test_everything_is_escaped(void **state) {
     expect_code(answer, 0);
     forget(&answer);
     char *page = read_text(in_workplace("hostile.html"));
-    assert_int_equal(count_of(page, "<script"), 2); /* the data, and the page's own */
+    assert_int_equal(count_of(page, "<script"), 2); /* the data, and the script of the page */
     assert_int_equal(count_of(page, "<style"), 2);  /* of all pages, and of this one */
     assert_null(strstr(page, "alert(1)"));
     assert_null(strstr(page, "bold</b>"));
     free(page);
 }
 
-/* Thousands of runs behind a claim: the page shows as many as it may and says so; the history has its step. */
+/* With thousands of runs behind a claim the page shows a limited number and says so; the history shows its step. */
 static void test_many_runs(void **state) {
     (void)state;
     const char *path = fresh("many.db");
@@ -354,7 +354,7 @@ static void test_many_runs(void **state) {
     assert_int_equal(size_at(data, "claims/sets/0"), 5400);
     assert_true(count_at(data, "runs_left_out") >= 400);
     const json_t *step =
-        at(data, "history/0/step"); /* of displacement_error, from the last build on: history_store.h */
+        at(data, "history/0/step"); /* in displacement_error, from the last build on (history_store.h) */
     assert_true(fabs(json_real_value(at(step, "change"))) > 0.05);
     assert_true(size_at(data, "history/0/values") == size_at(data, "history/0/levels"));
     json_decref(data);
@@ -375,7 +375,7 @@ static void test_pictures(void **state) {
     expect_pictures(data, 0, "without pictures");
     json_decref(data);
 
-    /* Drawn from another store: not this one's. */
+    /* A picture drawn from another store does not belong to this one. */
     make_store(fresh("another.db"), 1);
     data = data_of("--db", in_workplace("another.db"));
     expect_pictures(data, 0, "None of its ");
@@ -384,7 +384,7 @@ static void test_pictures(void **state) {
     expect_pictures(data, 1, "");
     json_decref(data);
 
-    /* Gone: drawn anew, or told. */
+    /* A missing picture is drawn again or reported. */
     assert_int_equal(unlink(in_workplace("results/plots/tiny-fig1.png")), 0);
     data = data_of("--db", in_workplace("pictures.db"), "--figures", "drawn");
     expect_pictures(data, 0, "No picture newer than its runs has been drawn.");
@@ -395,7 +395,7 @@ static void test_pictures(void **state) {
     assert_true(exists("results/plots/tiny-fig1.png"));
     json_decref(data);
 
-    /* No picture at all, though it is called one. */
+    /* A file with a picture's name that is no picture. */
     write_text("results/plots/tiny-fig1.png", "GIF89a, if anything");
     data = data_of("--db", in_workplace("pictures.db"), "--figures", "drawn");
     expect_pictures(data, 0, "");
@@ -415,7 +415,7 @@ static void expect_panel(const json_t *figure, size_t i, const double range[4], 
     assert_int_equal(json_is_true(at(panel, "log/1")), log_y);
 }
 
-/* The axes that the script sets, as the page is told them: logarithmic, reversed, on lines that go on and in blocks. */
+/* The page's data has the axes that the gnuplot script sets: logarithmic, reversed, on continued lines, in blocks. */
 static void test_charts(void **state) {
     (void)state;
     write_text("plots/tiny-fig1/plot.gp",
@@ -433,11 +433,11 @@ static void test_charts(void **state) {
     expect_panel(figure, 1, (const double[]){0, 4, 8, 1}, false, false);
     expect_panel(figure, 2, (const double[]){1, 4, 8, 1}, true, true);
     assert_true(strlen(text_at(figure, "pictures/0/chart")) > 500);
-    assert_null(at(figure, "pictures/0/src")); /* the drawing takes its place */
+    assert_null(at(figure, "pictures/0/src")); /* replaced by the chart */
     assert_true(exists("results/plots/tiny-fig1/chart.svg"));
     json_decref(data);
 
-    /* Older than the picture: not shown, and drawn again. */
+    /* A chart older than the picture is not shown; it is drawn again. */
     assert_int_equal(unlink(in_workplace("results/plots/tiny-fig1/panels.txt")), 0);
     data = data_of("--db", in_workplace("charts.db"), "--figures", "drawn");
     assert_null(at(with_id(data, "figures", "tiny-fig1"), "pictures/0/chart"));
@@ -447,7 +447,7 @@ static void test_charts(void **state) {
     assert_non_null(at(with_id(data, "figures", "tiny-fig1"), "pictures/0/chart"));
     json_decref(data);
 
-    /* Three axes: a drawing without values. */
+    /* A plot with three axes is a drawing without values. */
     write_text("plots/tiny-fig1/plot.gp",
                "load style\nset output out . '/tiny-fig1.png'\n"
                "splot data . '/fitted.tsv' using 1:2:2 with lines\n");
@@ -512,7 +512,7 @@ static void test_places_that_cannot_be_written(void **state) {
     assert_false(exists("no"));
 }
 
-/* A page that could not be written whole leaves the old one as it is, and nothing beside it. */
+/* If a page cannot be written completely, the old one stays unchanged, and no temporary file is left. */
 static void test_old_page_stays(void **state) {
     (void)state;
     write_text("old.html", "the old page");

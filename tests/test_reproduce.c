@@ -1,6 +1,6 @@
-/* reproduce on a small paper of the test's own: verdicts, what was accepted, pictures, and what happens when something
- * is missing or wrong. What is stopped half-way is in test_stopped.c, plot, cite and sweep in
- * test_plot.c, what all figures of a paper share in test_paper_settings.c. */
+/* reproduce on a small paper made by the test: verdicts, accepted verdicts, pictures, and missing or wrong input.
+ * Interrupted calls are in test_stopped.c; plot, cite and sweep in test_plot.c; settings that all figures of a paper
+ * share in test_paper_settings.c. */
 #include "tests/paper.h"
 
 /* ---- End to end -------------------------------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static void test_figure_end_to_end(void **state) {
     assert_int_equal(count_rows("end.db", "SELECT count(*) FROM claim_result"), 3);
     assert_int_equal(count_rows("end.db", "SELECT count(*) FROM claim_run WHERE claim = 'tiny-fig1.holds'"), 5);
 
-    /* what gnuplot reads: the paper's column where there is one, nan elsewhere */
+    /* gnuplot's input has the paper's column; nan where the paper has no value */
     char *data = read_text(in_workplace("pictures/tiny-fig1/fitted.tsv"));
     expect_says(data, "nu\tk_edge\tparam_k_edge\tpaper\tlacking\tstate\n0\t0.051");
     expect_says(data, "\t0.05\t0.0511\tnan\tok\n0.1\t");
@@ -53,8 +53,7 @@ static void test_figure_end_to_end(void **state) {
     forget(&answer);
 }
 
-/* The other two verdicts; the functions a figure may use; and a note that is no UTF-8, which must not lose its claim.
- */
+/* The other two verdicts; the SQL functions that a figure may use; a claim with a note that is not valid UTF-8. */
 static void test_verdicts_of_every_kind(void **state) {
     (void)state;
     make_figure(
@@ -88,7 +87,7 @@ static void test_verdicts_of_every_kind(void **state) {
     rmdir(in_workplace("plots/tiny-kinds"));
 }
 
-/* A query may leave out what diverged; the note says that there is some. */
+/* A query may exclude diverged runs; the note then says that there are some. */
 static void test_what_diverged_is_told(void **state) {
     (void)state;
     assert_int_equal(mkdir(in_workplace("plots/tiny-lost"), 0777), 0);
@@ -109,8 +108,8 @@ static void test_what_diverged_is_told(void **state) {
     rmdir(in_workplace("plots/tiny-lost"));
 }
 
-/* A column without a name is named by its text, of as many lines as that has; what gnuplot reads has one line of names.
- */
+/* A column without a name is named by its SQL text, which may have several lines; gnuplot's input has the names on one
+ * line. */
 static void test_names_of_columns_take_one_line(void **state) {
     (void)state;
     make_figure("tiny-lines",
@@ -146,7 +145,7 @@ static void test_quick_is_marked_and_never_accepted(void **state) {
     (void)state;
     write_text("plots/tiny-fig1/verdicts.csv", "claim,verdict\ntiny-fig1.holds,not_reproduced\n");
     told answer = tell("reproduce", "tiny-fig1", "--quick", DB("quick.db"));
-    expect_code(answer, 0); /* though the accepted verdict is another */
+    expect_code(answer, 0); /* although the accepted verdict differs */
     expect_says(answer.out, "tiny-fig1 (quick): Stiffness of one cube");
     expect_says(answer.out, "tiny-fig1.holds (quick)  = 0.051");
     assert_null(strstr(answer.out, "DIFFERS"));
@@ -186,7 +185,7 @@ static void test_dry_run_makes_nothing(void **state) {
     assert_int_equal(json_integer_value(json_object_get(forecast, "stored")), 2);
     assert_int_equal(json_integer_value(json_object_get(forecast, "to_make")), 3);
     assert_int_equal(json_array_size(json_object_get(forecast, "labels")), 3);
-    assert_true(json_real_value(json_object_get(forecast, "seconds")) < 1); /* from the two stored runs by now */
+    assert_true(json_real_value(json_object_get(forecast, "seconds")) < 1); /* now estimated from the two stored runs */
     assert_int_equal(count_runs("dry.db"), 2);
     json_decref(forecast);
     forget(&answer);
@@ -229,7 +228,7 @@ static void test_accepted_verdicts_are_held_to(void **state) {
     expect_verdicts("claim,verdict\na\n", 2, "verdicts.csv: line 2: 1 fields");
 
     answer = tell("reproduce", "tiny-fig1", "-q", DB("accept.db"), "--accept");
-    expect_code(answer, 2); /* first the broken file must be put right or away */
+    expect_code(answer, 2); /* the broken file must first be repaired or removed */
     forget(&answer);
     unlink(in_workplace(verdicts));
     answer = tell("reproduce", "tiny-fig1", "-q", DB("accept.db"), "--accept");
@@ -243,7 +242,7 @@ static void test_accepted_verdicts_are_held_to(void **state) {
     forget(&answer);
 }
 
-/* A verdict that changed is accepted anew by --accept alone; a quick run, a dry run and a plain one leave the file. */
+/* Only --accept writes a changed verdict; a quick run, a dry run and a plain one leave the file unchanged. */
 static void test_only_accept_writes_verdicts(void **state) {
     (void)state;
     static const char other[] = "claim,verdict\ntiny-fig1.holds,partly\n";
@@ -276,7 +275,7 @@ static void test_only_accept_writes_verdicts(void **state) {
 
 /* ---- Something is missing or wrong ------------------------------------------------------------------------------- */
 
-/* Data is stored and claims are told all the same. */
+/* Without gnuplot, data is still stored and claims are still judged. */
 static void test_without_gnuplot(void **state) {
     (void)state;
     char *path = strdup(getenv("PATH"));
@@ -294,7 +293,7 @@ static void test_without_gnuplot(void **state) {
     json_t *figure = parse_line(json.out);
     assert_int_equal(json_array_size(json_object_get(figure, "plots")), 0);
     expect_says(json_string_value(json_array_get(json_object_get(figure, "warnings"), 0)), "gnuplot-nox");
-    expect_says(json.err, "gnuplot-nox"); /* for whoever sent the JSON elsewhere */
+    expect_says(json.err, "gnuplot-nox"); /* also said on stderr, as stdout may be redirected */
     json_decref(figure);
     expect_code(plot, 2);
     expect_says(plot.err, "gnuplot-nox");
@@ -312,7 +311,7 @@ static void test_broken_plot_hides_no_claim(void **state) {
     told answer = tell("reproduce", "tiny-fig1", DB("broken.db"));
     expect_code(answer, 2);
     expect_says(answer.out, "tiny-fig1.holds  = 0.051");
-    expect_says(answer.err, "absent.tsv"); /* gnuplot's own words */
+    expect_says(answer.err, "absent.tsv"); /* from gnuplot's message */
     expect_says(answer.err, "gnuplot fails on");
     assert_int_equal(count_runs("broken.db"), 5);
     forget(&answer);
@@ -340,7 +339,7 @@ typedef struct bad_claim {
     const char *says[3]; /* on standard error */
 } bad_claim;
 
-/* SQL that writes is refused before it runs; whatever else is wrong is told with the claim's id. */
+/* SQL that writes is refused before it runs; all other errors are reported with the claim's id. */
 static void test_bad_figures_are_explained(void **state) {
     (void)state;
 #define CLAIM(sql) "claims:\n  - {id: bad.claim, says: nothing, sql: \"" sql " /* fit */\", reproduced: '= 1'}\n"
@@ -419,7 +418,7 @@ static void test_bad_figures_are_explained(void **state) {
     assert_true(count_rows("bad.db", "SELECT count(*) FROM claim_result") >= 0);
 }
 
-/* The whole file, for what stands before `runs`. */
+/* Errors in keys before `runs`; each entry is a whole file. */
 static void test_bad_heads_are_explained(void **state) {
     (void)state;
 #define FIT "runs:\n  - {name: fit, case: hex_fit, method: pbd_distance}\n"
@@ -463,7 +462,7 @@ static void test_bad_paper_csv_is_explained(void **state) {
         expect_code(answer, 2);
         expect_says(answer.err, "plots/tiny-fig1/paper.csv: ");
         expect_says(answer.err, bad[i][1]);
-        assert_int_equal(count_runs("paper.db"), 5); /* made before anything is judged, and kept */
+        assert_int_equal(count_runs("paper.db"), 5); /* made before claims are judged, and kept */
         forget(&answer);
     }
     write_text("plots/tiny-fig1/paper.csv", paper_csv);
@@ -487,7 +486,7 @@ static void test_unknown_figures(void **state) {
 
 /* ---- Many figures ------------------------------------------------------------------------------------------------ */
 
-/* A paper's key and `all` are its figures; runs that two figures share are made once, even with --again. */
+/* A paper's key and `all` stand for its figures; runs that two figures share are made once, even with --again. */
 static void test_figures_share_runs(void **state) {
     (void)state;
     make_figure("tiny-text",
@@ -521,7 +520,7 @@ static void test_figures_share_runs(void **state) {
 
 /* ---- Several runs at a time -------------------------------------------------------------------------------------- */
 
-/* The same runs and data however many processes make them; each process is an invocation of its own. */
+/* Runs and data do not depend on the number of processes; each process is stored as a separate invocation. */
 static void test_runs_beside_each_other(void **state) {
     (void)state;
     char *data[2];
@@ -543,7 +542,7 @@ static void test_runs_beside_each_other(void **state) {
     assert_int_equal(count_rows("three.db",
                                 "SELECT count(*) FROM run WHERE invocation_id IN "
                                 "(SELECT invocation_id FROM claim_result)"),
-                     0); /* all by workers */
+                     0); /* all made by worker processes */
     told answer = tell("reproduce", "tiny-fig1", "--jobs", "3", "--again", DB("three.db"));
     expect_code(answer, 0);
     forget(&answer);
@@ -553,8 +552,8 @@ static void test_runs_beside_each_other(void **state) {
     forget(&answer);
 }
 
-/* A run whose times a query reads has nothing beside it, wherever else it counts; --dry-run tells both parts, and
- * counts a run once: of ten of 24 s five are timed, by another figure. With --quick no time is judged. */
+/* A run whose time is read by a query runs alone, even if other figures use it untimed. --dry-run reports both groups
+ * and counts each run once: of ten runs of 24 s five are timed, by another figure. With --quick no time is judged. */
 static void test_timed_runs_are_alone(void **state) {
     (void)state;
     make_figure("tiny-timed",
@@ -620,7 +619,7 @@ static void test_bundle(void **state) {
     free(readme);
     shell("\"$PBDBENCH_PROGRAM\" db merge tiny-fig1/runs.jsonl --db merged.db > said");
     assert_int_equal(count_runs("merged.db"), 5);
-    /* The script makes the runs again by the program of a checkout, and tells a value that is not the same. */
+    /* The script repeats the runs with the program of a checkout and reports values that differ. */
     shell(
         "mkdir checkout && printf '#!/bin/sh\\nPBDBENCH_ROOT=%s exec %s \"$@\"\\n' \"$PWD\" \"$PBDBENCH_PROGRAM\" > "
         "checkout/pbdbench && chmod +x checkout/pbdbench && sh tiny-fig1/check.sh checkout > said 2>&1 && "

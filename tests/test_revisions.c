@@ -1,5 +1,5 @@
-/* Revisions built in work trees of their own: found by git, built once, completed when left half-way, and never a touch
- * to the checkout. The checkout here is a small one whose program is a script. */
+/* Revisions built in separate work trees: found by git, built once, completed after an interruption, without changing
+ * the checkout. The checkout here is a small one whose program is a script. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static const char cmake_lists[] =
     "cmake_minimum_required(VERSION 3.25)\nproject(tiny LANGUAGES NONE)\n"
     "add_custom_target(pbdbench COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/program pbdbench)\n";
 
-/* Tag `one` says 1, `two` says 2, `broken` does not build. */
+/* The program of tag `one` prints 1, that of `two` 2; `broken` does not build. */
 static int make_checkout(void **state) {
     (void)state;
     if (mkdir(in_workplace("checkout"), 0777) != 0) return -1;
@@ -120,7 +120,7 @@ static void each_is_built_once(void **state) {
     expect_program(&one, "1\n");
     expect_program(&two, "2\n");
     pbd_revision_free(&one);
-    /* Built: found so, and not built again. */
+    /* Found as built, and not built again. */
     one = find("one");
     assert_true(one.built);
     FILE *program = fopen(one.program, "w");
@@ -166,7 +166,7 @@ static void a_build_that_fails_names_its_log(void **state) {
     pbd_revision_free(&broken);
 }
 
-/* As in a git hook: what git is told of the checkout must not lead it there. */
+/* As in a git hook: git's environment variables must not redirect its commands to the checkout. */
 static void variables_of_git_lead_nowhere(void **state) {
     (void)state;
     pbd_revision one = find("one");

@@ -1,5 +1,5 @@
-/* The case `rotation`: what its scenes hold, what it measures of states that are prescribed, against values computed by
- * hand, and what methods with and without corrections show in it, against lattice sums. */
+/* The case `rotation`: its scenes, and its metrics on prescribed states, against values by hand; results of methods
+ * with and without corrections against lattice sums. */
 #include "harness/catalog/scene_check.h"
 #include "tests/ladder.h"
 
@@ -38,7 +38,8 @@ static void test_scene(void **unused) {
     close_case(&t);
 }
 
-/* jitter moves rest places and start_jitter starts, by less than so many spacings, and the same for the same seed. */
+/* jitter moves rest positions and start_jitter start positions, each by less than its number of spacings and equally
+ * for the same seed. */
 static void test_noise(void **unused) {
     (void)unused;
     trial t, same, other;
@@ -78,8 +79,8 @@ static pbd_status tell_gradients(const void *state, pbd_field field, double *out
 
 static const pbd_method telling_gradients = {.bytes = sizeof(pbd_method), .name = "telling", .read = tell_gradients};
 
-/* A block of 6 x 5 x 7 has 2 x 1 x 3 particles inside two layers. The surface is told the identity in place of a
- * rotation by 60 degrees: |I - R| = 2 sqrt(2) sin 30 degrees, over sqrt(3). */
+/* A block of 6 x 5 x 7 has 2 x 1 x 3 particles inside its two outer layers. At the surface the method reports the
+ * identity in place of a rotation by 60 degrees: the error is |I - R| = 2 sqrt(2) sin 30 degrees, over sqrt(3). */
 static void test_errors(void **unused) {
     (void)unused;
     enum { N = 6 * 5 * 7 };
@@ -107,8 +108,8 @@ static void test_errors(void **unused) {
     close_case(&t);
 }
 
-/* Two layers of a cube of eight: all pushed along x; all turned about z, each particle's arm as long as sqrt(3/2) times
- * its distance from that axis; one pushed alone. */
+/* Eight particles of a cube: all pushed along x; all rotated about z, where each is sqrt(3/2) times as far from the
+ * centre as from the axis; one pushed alone. */
 static void test_impulses(void **unused) {
     (void)unused;
     const struct {
@@ -127,14 +128,14 @@ static void test_impulses(void **unused) {
             if (kind == 1)
                 x[3 * i] -= 0.01 * t.scene.particles.start[3 * i + 1],
                     x[3 * i + 1] += 0.01 * t.scene.particles.start[3 * i];
-            if (kind == 2 && i == 0) x[0] += 0.01; /* at (-1, -1, -1)/2, along x: arm across is sqrt(1/2) */
+            if (kind == 2 && i == 0) x[0] += 0.01; /* at (-1, -1, -1)/2, along x: moment arm sqrt(1/2) */
         }
         check_ok(t.c->observe(&t.setup, &telling_gradients, &state, 0.005, t.recorder));
         print_message("  %s\n", wanted[kind].what);
         check_metric(&t, "linear_impulse", wanted[kind].linear, 1e-12);
         check_metric(&t, "angular_impulse", wanted[kind].angular, 1e-12);
         const double before = told_metric(&t, "linear_impulse");
-        x[4] += 1; /* later steps do not count: they do not begin at rest */
+        x[4] += 1; /* later steps do not count, as they do not start at rest */
         check_ok(t.c->observe(&t.setup, &telling_gradients, &state, 0.01, t.recorder));
         check_metric(&t, "linear_impulse", before, 0);
         close_case(&t);
@@ -165,9 +166,9 @@ static void test_momentum(void **unused) {
 
 /* ---- Methods in it ----------------------------------------------------------------------------------------------- */
 
-/* Without the gradient correction an inner particle of a perfect lattice, turned by A, has F = c A in the position form
- * and I + c (A - I) in the other; c - 1 is the error of the lattice sum of y dW/dx (times -1, over that of W with the
- * kernel correction). Poly6 that ends at 2.5 spacings, by claims A1. */
+/* Without the gradient correction an inner particle of a perfect lattice rotated by A has F = c A in the position form
+ * and I + c (A - I) in the other. c - 1 is the error of the lattice sum of y dW/dx, times -1, and divided by the sum of
+ * W if the kernel is corrected. Poly6 with a support radius of 2.5 spacings, by claims A1. */
 static double lattice_sum(bool corrected) {
     double values = 0, slopes = 0;
     for (int i = -2; i <= 2; i++)
@@ -195,7 +196,7 @@ static double metric_of_run(const char *method, const char *words, const char *m
     pbd_plan plan = {0};
     check_ok(pbd_plan_add(&plan, &request, 0));
     check_ok(pbd_run_cell(&plan.item[0], &result));
-    /* Uncorrected gradients make angular momentum. */
+    /* Uncorrected gradients do not conserve angular momentum, which may make a run unphysical. */
     if (strcmp(result.state, "unphysical") != 0) assert_string_equal(result.state, "ok");
     for (size_t i = 0; i < result.metrics; i++)
         if (strcmp(result.metric[i].name, metric) == 0) value = result.metric[i].value;

@@ -1,5 +1,5 @@
-/* What `run` prints: error, tolerance and time first, a row for each run of a grid, all of it with -v, within the width
- * of the terminal. */
+/* Output of `run`: error, tolerance and time first, one row for each run of a grid, everything with -v, within the
+ * width of the terminal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void test_three_lines(void **state) {
     expect_line(t.out, 3, "run        ");
     assert_null(strstr(t.out, "kernel_launches"));
     forget(&t);
-    t = tell(SHEAR); /* stored by now, and the same */
+    t = tell(SHEAR); /* now from the store, with the same output */
     expect_line(t.out, 0, "error      displacement_error = 0.1571\n");
     expect_says(t.out, "already in the store");
     forget(&t);
@@ -57,7 +57,7 @@ static void test_three_lines(void **state) {
     forget(&t);
 }
 
-/* A frozen problem's error is the distance from its target: tip_ratio of linear FEM on one cell is 0.28 or so. */
+/* The error of a frozen problem is the distance from its target; tip_ratio of linear FEM on one cell is about 0.28. */
 static void test_target(void **state) {
     (void)state;
     told t = tell("run", "cantilever", "-m", "fem_linear", "-s", "cells=1", "-t", "1", "-q", "-v");
@@ -90,7 +90,7 @@ static void test_grid(void **state) {
     forget(&t);
 }
 
-/* A run that did not end well says so where its error would be. */
+/* A run with a state other than ok prints this in place of its error. */
 static void test_failures(void **state) {
     (void)state;
     told t = tell("run", "collapse", "-m", "vbd", "-t", "1", "-q"); /* cases/ends.def */
@@ -114,19 +114,19 @@ static void test_too_slow(void **state) {
     assert_false(pbd_is_too_slow(12, 0, 1.19, 2, 100)); /* 59.5 s in all: not before 144 / 119 = 1.21 s */
     assert_true(pbd_is_too_slow(12, 0, 1.21, 2, 100));  /* 60.5 s in all: not before 1.19 s */
     assert_false(pbd_is_too_slow(0, 1, 1e6, 1, 100));   /* no limit */
-    assert_false(pbd_is_too_slow(12, 1, 1e6, 1, 0));    /* until it is at rest */
+    assert_false(pbd_is_too_slow(12, 1, 1e6, 1, 0));    /* number of steps unknown: until rest */
 }
 
-/* 12 of 1000 steps in 0.6 s: 50 s. A run says so once, to standard error; -q is silent. */
+/* 12 of 1000 steps in 0.6 s make 50 s in all. A run announces this once, on standard error; -q is silent. */
 static void test_long_runs_are_announced(void **state) {
     (void)state;
     assert_true(fabs(pbd_projected_seconds(0.6, 12, 1000) - 50) < 1e-9);
     assert_true(pbd_projected_seconds(1, 0, 10) == 0 && pbd_projected_seconds(1, 10, 0) == 0);
     pbd_step_progress p;
     pbd_step_progress_begin(&p, true, 2.5);
-    p.started -= 0.6; /* as if */
+    p.started -= 0.6; /* as if 0.6 s had passed */
     p.shown -= 0.6;
-    pbd_step_progress_show(&p, 100, 1000, NAN); /* 6 s */
+    pbd_step_progress_show(&p, 100, 1000, NAN); /* 6 s in all */
     assert_false(p.told);
     p.shown -= 0.6;
     pbd_step_progress_show(&p, 12, 1000, NAN);
@@ -167,7 +167,7 @@ static double peak_of(const char *method, const char *precision, const char *con
     return 1024 * (double)usage.ru_maxrss;
 }
 
-/* Before such a run: by its scene and its values. */
+/* The estimate before such a run, bytes, from its scene and parameters. */
 static double estimate_of(const char *method, const char *const words[4]) {
     const pbd_case *c;
     const pbd_method_entry *m;
@@ -195,11 +195,11 @@ static double estimate_of(const char *method, const char *const words[4]) {
     return bytes;
 }
 
-/* Against what the system says that a process held, at other sizes than those of methods/memory.def, and for those that
- * factorise of another shape: bars of the ratios 5 to 1 and 2 to 1. */
+/* Estimates against the measured memory of a process, at sizes other than those of methods/memory.def. Methods that
+ * factorise also run on other shapes: bars with aspect ratios of 5 to 1 and 2 to 1. */
 static void test_memory_is_estimated(void **state) {
     (void)state;
-    if (SANITIZED) skip(); /* a sanitizer holds memory of its own */
+    if (SANITIZED) skip(); /* a sanitizer needs additional memory */
 #define LARGE \
     { "cells=14", "mode=dynamic", "duration=0.001", "width=0.2" }
 #define STEP(cells) \
@@ -233,13 +233,13 @@ static void test_memory_is_estimated(void **state) {
 #undef MEMORY
 #undef FACTORS
     assert_true(pbd_estimated_memory("desbrun_sph", NULL, 1000, 10) == 0);
-    assert_true(pbd_estimated_memory("fem_linear", NULL, 1000, 0) == 0); /* in a plane */
+    assert_true(pbd_estimated_memory("fem_linear", NULL, 1000, 0) == 0); /* no particles across: a plane scene */
     assert_false(pbd_announce_estimate(1.9e9, true) || pbd_announce_estimate(3e9, false));
     assert_true(pbd_announce_estimate(3e9, true));
 }
 
-/* Bytes a particle, below what was asked for. Resident ones between two sizes, so that what every run holds does not
- * count; of the device's memory all of them. */
+/* Bytes per particle must be below a required limit. Resident memory counts as the difference between two sizes,
+ * without what every run holds; device memory counts in full. */
 static void test_memory_of_a_particle(void **state) {
     (void)state;
     if (SANITIZED) skip(); /* as above */
@@ -259,7 +259,7 @@ static void test_memory_of_a_particle(void **state) {
     forget(&t);
 }
 
-/* A lattice of 5 x 9 x 21 sites in a box of 1 x 2 x 5: the section across the longest side has 5 x 9 of them. */
+/* A lattice of 5 x 9 x 21 sites in a box of 1 x 2 x 5: a section across the longest side has 5 x 9 sites. */
 static void test_particles_across(void **state) {
     (void)state;
     enum { A = 5, B = 9, C = 21 };
@@ -270,7 +270,7 @@ static void test_particles_across(void **state) {
         x[3 * i + 1] = 5 - 0.25 * (double)(i / (A * B));
         x[3 * i + 2] = 0.25 * (double)(i / A % B);
     }
-    /* sites of a closed lattice are a layer more than cells: 4 x 8 and 5 x 9 */
+    /* a closed lattice has one more layer of sites than of cells: between 4 x 8 and 5 x 9 */
     const double across = pbd_particles_across(&(pbd_particles){.count = A * B * C, .positions = x});
     assert_true(across > sqrt(4 * 8) && across < sqrt(5 * 9));
     for (size_t i = 0; i < A * B * C; i++) x[3 * i + 1] = 0;
@@ -309,7 +309,7 @@ static void test_sixty_columns(void **state) {
     unsetenv("COLUMNS");
 }
 
-/* `show` begins as `run` does, and says the rest with -v. */
+/* `show` prints the same first lines as `run`, and the rest with -v. */
 static void test_show(void **state) {
     (void)state;
     told made = tell(SHEAR, "--json"), list = tell("list", "runs", "--json");
@@ -356,7 +356,7 @@ static void test_dry_runs_are_narrow(void **state) {
     }
 }
 
-/* What a person sees: the program on a terminal of 60 columns. The caller frees. */
+/* The program's output on a terminal of 60 columns; to be freed. */
 static char *on_a_terminal(const char *const *words) {
     const struct winsize size = {.ws_row = 24, .ws_col = 60};
     enum { MOST = 1 << 20 };
@@ -380,7 +380,7 @@ static char *on_a_terminal(const char *const *words) {
     return text;
 }
 
-/* Some seconds on a fast machine: the line of progress is drawn several times, with steps, time left and energy. */
+/* A run of some seconds on a fast machine draws the progress line several times, with steps, time left and energy. */
 static void test_terminal(void **state) {
     (void)state;
     static const char *const words[] = {"pbdbench",

@@ -1,5 +1,4 @@
-/* Sand that runs through a neck and clay that is pressed through holes: what the cases measure, on states moved by
- * hand. */
+/* Sand flowing through a neck and clay pressed through holes: the metrics of the cases on states displaced by hand. */
 #include "cases/case.h"
 #include "tests/ladder.h"
 
@@ -26,7 +25,7 @@ static void test_hourglass(void **state) {
     measure(&t);
     check_metric(&t, "share_below", 0, 0);
     check_metric(&t, "most_outside_glass", 0, 0);
-    /* A quarter is below after a second, three quarters after three: 0.4 of the mass in two seconds. */
+    /* A quarter is below after 1 s, three quarters after 3 s: 0.4 of the mass in 2 s. */
     for (size_t i = 0; i < n / 4; i++) t.x[3 * i + 2] *= -1;
     observe(&t, 1);
     for (size_t i = n / 4; i < 3 * n / 4; i++) t.x[3 * i + 2] *= -1;

@@ -1,6 +1,6 @@
-/* Filling bodies with particles: counts and volumes against closed forms, layers counted by hand, distances kept, the
- * same particles everywhere; the inside of meshes against solid angles summed one by one; what bad meshes are told, and
- * that no damaged file harms. */
+/* Filling bodies with particles: counts and volumes against closed forms, layers counted by hand, minimum distances,
+ * the same particles everywhere; the inside of meshes against brute-force sums of solid angles; messages for bad
+ * meshes; robustness against damaged files. */
 #include <unistd.h>
 
 #include "cases/geometry/triangle_file.h"
@@ -49,8 +49,8 @@ static void test_distances(void **state) {
     shapes_cone(&s, P(0, 0, 0), 1, P(4, 0, 0), 1);
     check_near("capsule, beside", distance(&s, 2, 3, 4), 4, 1e-14);
     check_near("capsule, off its end", distance(&s, 7, 0, 0), 2, 1e-14);
-    /* Radii 3 and 1, 4 apart: the sine of the cone's half angle is 1/2. Along its normal from the axis' middle (x = 2)
-     * the surface is where the spheres of radii 3 .. 1 touch: (1/2, sqrt(3)/2) times the radius at the foot. */
+    /* Radii 3 and 1, 4 apart: the sine of the cone's half angle is 1/2. The surface is the envelope of spheres with
+     * radii 3 .. 1, touched at (1/2, sqrt(3)/2) times the radius from a sphere's centre; here of that at x = 2. */
     s = (shapes){0};
     shapes_cone(&s, P(0, 0, 0), 3, P(4, 0, 0), 1);
     check_near("round cone, beside", distance(&s, 2 + 0.5 * 5, 0, 0.5 * sqrt(3) * 5), 3, 1e-14);
@@ -80,8 +80,8 @@ static void test_box_is_filled_without_a_gap(void **state) {
     sampling_free(&out);
 }
 
-/* In a vessel the spheres of half a spacing are inside: of an edge of 0.58 five sites fit, where six fit it best; a
- * spacing of 0.1 in a cylinder of radius 0.25 leaves sites up to 0.2 from its axis. */
+/* In a vessel, spheres with a radius of half a spacing of 0.1 must be inside: along an edge of 0.58 there are five
+ * sites instead of the six that fit it best; in a cylinder of radius 0.25 sites are at most 0.2 from the axis. */
 static void test_a_vessel_is_not_exceeded(void **state) {
     (void)state;
     shapes s = {0};
@@ -104,7 +104,7 @@ static void test_a_vessel_is_not_exceeded(void **state) {
     }
 }
 
-/* Of a cube of 5 x 5 x 5 sites 125 - 27 are at the surface, 27 - 1 beneath it, 1 is deeper. */
+/* In a cube of 5 x 5 x 5 sites 125 - 27 are at the surface, 27 - 1 in the next layer, 1 is deeper. */
 static void test_layers_of_a_cube(void **state) {
     (void)state;
     shapes s = {0};
@@ -126,8 +126,8 @@ static double volume_error(const shapes *s, double spacing, double wanted) {
     return fabs(error);
 }
 
-/* Cubes at a curved surface are in or out as chance has it: the error falls as their number to the power -3/4 times a
- * constant below 1 or so (for a sphere the exact order is faster still). */
+/* Lattice cubes at a curved surface are inside or outside at random: the error falls with the number of sites to the
+ * power -3/4, times a constant of about 1 at most (for a sphere the exact order is higher). */
 static void test_volumes_converge(void **state) {
     (void)state;
     shapes torus = {0}, sphere = {0};
@@ -158,7 +158,7 @@ static void test_exact_counts(void **state) {
         print_message("    %s: %zu at spacing %.4g, %zu dropped\n", body_shape_names[wanted[i].shape], out.count,
                       out.spacing, out.dropped);
         assert_int_equal(out.count, wanted[i].count);
-        /* What is dropped is at the surface: less than a layer of it. */
+        /* Dropped sites are at the surface, fewer than a layer. */
         assert_true((double)out.dropped <= 6 * pow((double)out.count, 2.0 / 3) + 6);
         sampling_free(&out);
     }
@@ -179,15 +179,15 @@ static void test_too_small_and_too_many(void **state) {
     assert_null(out.position);
 }
 
-/* A body far longer than wide, as a damaged vertex makes it. On a lattice its particles would stand for more volume
- * than it has; Poisson disks fill it. */
+/* A body far longer than wide, as from a damaged vertex. Particles on a lattice would have more volume than the body,
+ * so it is refused; Poisson disks fill it. */
 static void test_needles(void **state) {
     (void)state;
     shapes s = {0};
     shapes_box(&s, P(0, 0, 0), P(1e8, 2, 1));
     const solid body = shapes_solid(&s);
     sampling out;
-    alarm(60); /* the search for a spacing took a minute: its lattices had millions of sites */
+    alarm(60); /* regression: the search for a spacing took a minute, on lattices of millions of sites */
     expect_refusal(sampling_make(&body, &(sampling_plan){SAMPLING_LATTICE, 0, 2000, 0, false, false}, &out),
                    "far thinner");
     alarm(0);
@@ -197,7 +197,7 @@ static void test_needles(void **state) {
     sampling_free(&disks);
 }
 
-/* Half a spacing thick and thinner: as many as were asked for, on a lattice of their number. */
+/* Sheets half a spacing thick and thinner get the requested number of particles, on one layer of a lattice. */
 static void test_sheets(void **state) {
     (void)state;
     for (int thin = 1; thin < 3; thin++) {
@@ -221,7 +221,7 @@ static bool same_particles(const sampling *a, const sampling *b) {
 static pbd_status read_bytes(const char *name, const char *text, size_t bytes, triangle_mesh *out) {
     char path[40];
     snprintf(path, sizeof path, "%s", name);
-    char *copy = malloc(bytes + 1); /* of its own size, so that a sanitizer sees a step too far */
+    char *copy = malloc(bytes + 1); /* exact size, so that a sanitizer detects reads beyond the end */
     memcpy(copy, text, bytes);
     copy[bytes] = '\0';
     const pbd_content content = {path, copy, bytes};
@@ -234,7 +234,7 @@ static pbd_status read_text(const char *name, const char *text, triangle_mesh *o
     return read_bytes(name, text, strlen(text), out);
 }
 
-/* The unit cube; as squares, which a reader must halve. */
+/* The unit cube, with square faces, which the reader splits into triangles. */
 static const char cube_obj[] =
     "# a cube\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
     "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
@@ -305,7 +305,7 @@ static void test_unit_of_length(void **state) {
     triangle_mesh_free(&mesh);
 }
 
-/* A cube with sites in the middle of cells fills as the box does; so do the layers. */
+/* A cube as a mesh, with sites in the middle of cells, gives the same sites and layers as the box. */
 static void test_mesh_fills_as_its_shape(void **state) {
     (void)state;
     triangle_mesh mesh;
@@ -322,7 +322,7 @@ static void test_mesh_fills_as_its_shape(void **state) {
     triangle_mesh_free(&mesh);
 }
 
-/* A torus of n x m squares, halved; its surface lies inside the true one. */
+/* A torus of AROUND x TUBE quadrilaterals, each split in two; its surface is inside the true one. */
 enum { AROUND = 48, TUBE = 24 };
 
 static void make_torus(triangle_mesh *mesh, double ring, double tube) {
@@ -342,7 +342,7 @@ static void make_torus(triangle_mesh *mesh, double ring, double tube) {
     check_ok(triangle_mesh_make("torus", AROUND * TUBE, x, 2 * AROUND * TUBE, t, mesh));
 }
 
-/* The solid angles of all triangles, one by one, by L'Huilier's theorem: another formula, and no tree. */
+/* The sum of the solid angles of all triangles by L'Huilier's theorem: an independent formula, without a tree. */
 static double winding_one_by_one(const triangle_mesh *mesh, const double x[3]) {
     double sum = 0;
     for (size_t t = 0; t < mesh->triangles; t++) {
@@ -395,7 +395,8 @@ static void test_inside_and_distance_of_a_mesh(void **state) {
     triangle_mesh_free(&mesh);
 }
 
-/* With cells the same points are inside, and deep. On the mesh's planes of symmetry ways meet its edges. */
+/* The index of cells gives the same points as inside, and as deeper than a given depth. Points on the mesh's planes of
+ * symmetry are included, from where paths meet edges. */
 static void test_cells_of_a_mesh(void **state) {
     (void)state;
     triangle_mesh mesh;
@@ -418,7 +419,7 @@ static void test_cells_of_a_mesh(void **state) {
     triangle_mesh_free(&mesh);
 }
 
-/* A cube in a cube, turned inside out: a cavity. Two apart: both. */
+/* A cube within a cube, with its orientation reversed, is a cavity. Two separate cubes are both filled. */
 static void test_cavities_and_parts(void **state) {
     (void)state;
     static const uint32_t face[12][3] = {{3, 2, 1}, {3, 1, 0}, {4, 5, 6}, {4, 6, 7}, {0, 1, 5}, {0, 5, 4},
@@ -457,17 +458,17 @@ static void expect_bad(const char *name, const char *text, const char *says) {
 
 static void test_bad_meshes(void **state) {
     (void)state;
-    /* Without its top, of 4 edges. */
+    /* A cube without its top, which has 4 edges. */
     expect_bad("open.obj",
                "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
                "f 4 3 2 1\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n",
                "open, 4 edges");
-    /* Two tetrahedra on one edge. */
+    /* Two tetrahedra with a common edge. */
     expect_bad("edge.obj",
                "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0 -1 0\nv 0 0 -1\n"
                "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nf 1 5 2\nf 1 2 6\nf 1 6 5\nf 2 5 6\n",
                "not manifold: 4 triangles");
-    /* One face the other way round. */
+    /* One face with the wrong orientation. */
     expect_bad("turned.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 4 3\n",
                "face opposite ways");
     /* A flat pillow: two triangles back to back. */
@@ -488,7 +489,7 @@ static void test_bad_meshes(void **state) {
     expect_bad("words.obj", "these are words\n", "");
 }
 
-/* Two cubes, of 1 m: one reaches into the other by a half, or they share a part of a face. */
+/* Two cubes of 1 m that overlap by half, or share a part of a face. */
 static void test_meshes_that_cross_themselves(void **state) {
     (void)state;
     static const char *const second[2] = {
@@ -503,7 +504,7 @@ static void test_meshes_that_cross_themselves(void **state) {
                  "%s%sf 12 11 10 9\nf 13 14 15 16\nf 9 10 14 13\nf 10 11 15 14\nf 11 12 16 15\n"
                  "f 12 9 13 16\n",
                  cube_obj, second[touch]);
-        /* Vertices of the second cube follow the first one's faces: numbers go on all the same. */
+        /* The second cube's vertices come after the first cube's faces; their numbers continue. */
         check_ok(read_text("cubes.obj", text, &mesh));
         triangle_mesh_note(&mesh, "cubes.obj", note, sizeof note);
         assert_non_null(strstr(note, "crosses triangle"));
@@ -531,7 +532,7 @@ static void damage(char *text, size_t bytes, uint64_t *seed) {
     }
 }
 
-/* Bytes turned, and files cut short: refused or read, and never harmed. */
+/* Files with changed bytes or cut short are refused or read, without a crash. */
 static void test_damaged_files(void **state) {
     (void)state;
     char stl[300], work[sizeof tet_stl + 400];

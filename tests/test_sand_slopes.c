@@ -1,5 +1,5 @@
-/* Sand let down slowly stands at the slope that its cone bears: what Drucker and Prager's rule says of plane shear,
- * against heaps of xpbi. */
+/* Slowly released sand comes to rest at the slope that follows from Drucker and Prager's cone in plane shear: the
+ * formula against heaps by xpbi. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +26,8 @@ static double slope_of(int degrees) {
     return slope;
 }
 
-/* |dev| = alpha |tr| in shear at constant volume, with the alpha of triaxial compression: tan(slope) = sqrt(3) 2 sin
- * phi/(3 - sin phi). A dozen spacings are too few for more than 4 degrees of it. */
+/* |dev| = alpha |tr| in shear at constant volume, with alpha from triaxial compression, gives
+ * tan(slope) = sqrt(3) 2 sin phi/(3 - sin phi). With a dozen spacings of height it is reached within 4 degrees. */
 static void test_heaps_stand_as_their_cone_bears(void **state) {
     (void)state;
     skip_if_sanitized();

@@ -1,5 +1,5 @@
-/* Cases as scene files: the scene that is read again is the case's own, member by member; a method moves it in the same
- * way; and files of points that are damaged are refused. */
+/* Cases exported as scene files: the scene that is read back equals the case's, member by member; a method moves it in
+ * the same way; damaged files of points are refused. */
 #include <float.h>
 #include <sys/stat.h>
 
@@ -13,8 +13,8 @@
 
 /* ---- The same scene ---------------------------------------------------------------------------------------------- */
 
-/* Files hold all digits of a number, and integers. Only frames of colliders are turned into an axis with an angle in
- * degrees and back: some rounding of numbers of order 1. Vertices of their meshes are kept in 32 bits. */
+/* Files hold all digits of numbers. Only the frames of colliders are converted to an axis and an angle in degrees and
+ * back, with rounding of numbers of order 1. Vertices of collider meshes are stored in 32 bits. */
 static const double FRAME = 1e-14, VERTEX = 0x1p-23;
 
 static bool same(const double *a, const double *b, size_t count) {
@@ -119,11 +119,11 @@ static void compare_scenes(const char *name, const pbd_scene *a, const pbd_scene
     HOLDS(a->duration == b->duration && a->solved == b->solved);
     HOLDS(a->contact.between_bodies == b->contact.between_bodies && a->contact.friction == b->contact.friction);
     HOLDS(a->contact.self_distance == b->contact.self_distance);
-    HOLDS(fabs(a->extent / b->extent - 1) < 1e-12); /* some cases give it, the file's is measured */
+    HOLDS(fabs(a->extent / b->extent - 1) < 1e-12); /* given by some cases, measured for the file */
     HOLDS(a->hints.fixing == b->hints.fixing && a->hints.shared == b->hints.shared);
 }
 
-/* The case as a file, and the scene of that. False: the export was refused with a sentence, and nothing is open. */
+/* Opens the case and its export as a scene file. False: the export was refused with a message, and nothing is open. */
 static bool open_both(const char *name, const char *settings, trial *own, trial *again, pbd_status *refused) {
     char words[400];
     open_case(own, name, settings);
@@ -138,7 +138,7 @@ static bool open_both(const char *name, const char *settings, trial *own, trial 
     return true;
 }
 
-/* Every case: by default, with a file where it needs one, and with settings that change what it holds. */
+/* Every case: with defaults, with a file if it needs one, and with settings that change its scene. */
 static void test_all_cases(void **unused) {
     (void)unused;
     static const char box[] = PBD_TEST_FOLDER "/../examples/scenes/gem.off";
@@ -200,20 +200,20 @@ static double *move(const char *method, const pbd_scene *scene, const char *sett
     return x;
 }
 
-/* Where nothing but the frames of colliders is rounded, and these are along the axes, the motion is equal to the bit.
- * Else its difference after some steps is that of rounding, which contact and flow amplify by some hundred. */
+/* If all collider frames are along the axes, nothing is rounded, and the motion is equal to the bit. Otherwise it
+ * differs by rounding, which contact and flow amplify by a factor of some hundred within a few steps. */
 static void test_motion(void **unused) {
     (void)unused;
     static const struct {
         const char *name, *settings, *method, *of_method;
-        int steps;        /* 0: solved for rest */
-        double dt, limit; /* s; of the extent */
+        int steps;        /* 0: a static solve */
+        double dt, limit; /* s; relative to the extent */
     } run[] = {
         {"goo_drop", "particles=100 drop=0", "xpbi", "", 5, 1e-3, 0},
         {"sand_column", "particles=100", "mpm", "", 20, 1e-4, 0},
         {"bunny_drop", "particles=100", "corrected_sph", "", 5, 2e-3, 0},
         {"tori", "particles_each=20", "corrected_sph", "", 5, 2e-3, 0},
-        {"cantilever", "mode=dynamic duration=1", "corrected_sph", "", 5, 1e-3, 0}, /* held */
+        {"cantilever", "mode=dynamic duration=1", "corrected_sph", "", 5, 1e-3, 0}, /* fixed particles */
         {"cantilever", "cells=1", "fem_implicit", "", 0, 0, 0},
         {"sampled_towel", "across=6", "corrected_sph", "", 5, 2e-3, 0},      /* loads, fibres */
         {"sausages", "particles_each=100", "corrected_sph", "", 5, 2e-3, 0}, /* blades, moving boxes, contact */
@@ -221,8 +221,8 @@ static void test_motion(void **unused) {
         {"dam_break", "cells=4", "pbf", "", 5, 1e-3, 0},
         {"paint_on_cloth", "particles=50 cells=8", "xpbi", "", 3, 1e-3, 0},
         {"bounce", "", "strain_energy", "", 5, 1e-3, 0},                          /* tetrahedra */
-        {"snow_dive", "particles=200", "mpm", "", 20, 1e-4, 1e-12},               /* slanted capsules that move */
-        {"drop_onto_sphere", "particles=100", "xpbd_grains", "", 20, 1e-3, 1e-6}, /* a mesh of 32 bits */
+        {"snow_dive", "particles=200", "mpm", "", 20, 1e-4, 1e-12},               /* moving slanted capsules */
+        {"drop_onto_sphere", "particles=100", "xpbd_grains", "", 20, 1e-3, 1e-6}, /* mesh vertices in 32 bits */
     };
     for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
         trial own, again;
@@ -277,7 +277,7 @@ static void close_points(trial *t) {
     "element vertex 4\nproperty float x\nproperty float y\nproperty float z\nproperty float volume\nelement tet 1\n" \
     "property list uchar int vertex_indices\nend_header\n0 0 0 1\n1 0 0 1\n0 1 0 1\n0 0 1 1\n"
 
-/* Text with lines of Windows, another program's properties and elements; put in its place by the scene. */
+/* A text file with Windows line ends, and with properties and elements of other programs; positioned by the scene. */
 static void test_points(void **unused) {
     (void)unused;
     trial t;
@@ -309,7 +309,7 @@ static void test_points(void **unused) {
     close_points(&t);
 }
 
-/* Corners 0, 1, 2 counter-clockwise seen from 3, and the other way round. */
+/* Corners 0, 1, 2 counter-clockwise as seen from 3, and clockwise. */
 static void test_tets(void **unused) {
     (void)unused;
     for (int way = 0; way < 2; way++) {
@@ -320,7 +320,7 @@ static void test_tets(void **unused) {
                                      : "ply\nformat ascii 1.0\n" TET_HEAD "4 1 0 2 3\n",
                             "matter: a"));
         assert_true(t.scene.tets.count == 1 && t.scene.particles.spacing == 0);
-        solver_open(&s, "strain_energy", PBD_PRECISION_F64, 1, &t.scene, ""); /* inverted ones are refused */
+        solver_open(&s, "strain_energy", PBD_PRECISION_F64, 1, &t.scene, ""); /* it refuses inverted tetrahedra */
         solver_close(&s);
         close_points(&t);
     }
@@ -373,7 +373,7 @@ static void test_damaged_points(void **unused) {
         if (status.code != PBD_BAD_INPUT || !strstr(status.text, bad[i].says) || !strstr(status.text, "line 3"))
             fail_msg("%zu: wanted line 3 ... %s, got %s", i, bad[i].says, status.text);
     }
-    /* Cut after every byte. */
+    /* Files truncated after each byte. */
     trial own, again;
     pbd_status refused;
     size_t built = 0, size;
@@ -388,7 +388,7 @@ static void test_damaged_points(void **unused) {
     for (size_t cut = 0; cut <= size; cut++) {
         pbd_arena arena PBD_ARENA;
         points_file points;
-        char *text = malloc(cut + 1); /* of its own size, for sanitizers */
+        char *text = malloc(cut + 1); /* exact size, for sanitizers */
         memcpy(text, all, cut);
         text[cut] = '\0';
         const pbd_content content = {path, text, cut};

@@ -1,5 +1,5 @@
-/* Scenes from YAML files: what the built scene holds against volumes, masses and motions by formula; the place and the
- * words of errors; the hash of a run's file; and the examples. */
+/* Scenes from YAML files: the built scene against volumes, masses and motions by formula; positions and texts of error
+ * messages; the hash of a run's file; the examples. */
 #include <glob.h>
 #include <sys/stat.h>
 
@@ -13,7 +13,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-/* A file in the workplace; what in_workplace returns lasts for four names. */
+/* Writes a file in the workplace. The returned path lasts for four calls of in_workplace. */
 static const char *write_scene(const char *name, const char *text) {
     const char *path = in_workplace(name);
     FILE *file = fopen(path, "w");
@@ -60,7 +60,7 @@ static void test_masses(void **unused) {
     assert_string_equal(pbd_material_of(&t.scene, 200)->law, "hencky");
     assert_true(t.scene.contact.between_bodies);
     close_case(&t);
-    /* Corners of its tetrahedra reach its surface: 5 x 3 x 3 of them, and their volume is the box's. */
+    /* The 5 x 3 x 3 corners of tetrahedra reach the surface, and their volume is the box's. */
     open_scene(&t,
                "duration: 1\nmatters: {a: {young: 1e5}}\n"
                "bodies: [{shape: box, size: [0.4, 0.2, 0.2], spacing: 0.1, sampling: tetrahedra, matter: a}]\n",
@@ -70,14 +70,14 @@ static void test_masses(void **unused) {
     assert_int_equal(t.scene.hexes.count, 4 * 2 * 2);
     static const double corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
                                         {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
-    for (size_t k = 0; k < 8; k++) /* Zienkiewicz's order */
+    for (size_t k = 0; k < 8; k++) /* in Zienkiewicz's order */
         for (size_t c = 0; c < 3; c++)
             check_near("corner", t.scene.particles.positions[3 * t.scene.hexes.corner[k] + c],
                        0.1 * corner[k][c] - (c == 0 ? 0.2 : 0.1), 1e-12);
     check_near("volume, m^3", sum(t.scene.particles.volumes, 0, 45), 0.016, 1e-15);
     check_near("its lowest corner, m", t.scene.particles.positions[2], -0.1, 1e-12);
     close_case(&t);
-    /* Of cloth: area times thickness; its bending is a plate's. */
+    /* Cloth: the volume is area times thickness, the bending stiffness that of a plate. */
     open_scene(&t,
                "duration: 1\nmatters: {c: {kind: cloth, young: 1e5, density: 400, thickness: 0.01}}\n"
                "bodies: [{shape: sheet, length: 0.6, width: 0.3, cells: 6, place: [0, 0, 1], matter: c}]\n",
@@ -90,7 +90,7 @@ static void test_masses(void **unused) {
     close_case(&t);
 }
 
-/* A pyramid without its base, as cloth: its vertices are the particles, each with a third of the triangles about it. */
+/* A pyramid without its base, as cloth: each vertex is a particle with a third of the mass of its triangles. */
 static void test_cloth_mesh(void **unused) {
     (void)unused;
     trial t;
@@ -103,7 +103,7 @@ static void test_cloth_mesh(void **unused) {
     assert_int_equal(t.scene.particles.count, 5);
     assert_int_equal(t.scene.triangles.count, 4);
     check_near("cloth, kg", sum(t.scene.particles.masses, 0, 5), 400 * 0.01 * 4 * side, 1e-6);
-    size_t apex = 0; /* the reader has an order of its own */
+    size_t apex = 0; /* the reader reorders vertices */
     for (size_t i = 1; i < 5; i++)
         if (t.scene.particles.positions[3 * i + 2] > t.scene.particles.positions[3 * apex + 2]) apex = i;
     check_near("its apex, kg", t.scene.particles.masses[apex], 400 * 0.01 * 4 * side / 3, 1e-6);
@@ -128,7 +128,7 @@ static void test_mesh_and_flow(void **unused) {
     check_near("mass, kg", sum(t.scene.particles.masses, 0, 250), 1500 * 0.2 * 0.1 * 0.1, 1e-6);
     check_near("first particle, x", t.scene.particles.positions[0], 1 - 0.09, 1e-7);
     check_near("first particle, z", t.scene.particles.positions[2], 2 + 0.01, 1e-7);
-    assert_int_equal(t.scene.materials, 1); /* what no body is of is left out */
+    assert_int_equal(t.scene.materials, 1); /* a material that no body uses is dropped */
     assert_string_equal(t.scene.material[0].flow, "drucker_prager");
     assert_string_equal(t.scene.material[0].law, "hencky");
     assert_true(t.scene.material[0].flow_value[0] == 25 && t.scene.material[0].flow_value[2] == 1);
@@ -136,7 +136,7 @@ static void test_mesh_and_flow(void **unused) {
     close_case(&t);
 }
 
-/* v + w x r about the centre of mass; a rotation by 90 degrees about y takes x to -z. */
+/* The velocity is v + w x r about the centre of mass; a rotation by 90 degrees about y takes x to -z. */
 static void test_motion_and_place(void **unused) {
     (void)unused;
     trial t;
@@ -186,7 +186,7 @@ static void test_regions_and_colliders(void **unused) {
 
 /* ---- What is measured -------------------------------------------------------------------------------------------- */
 
-/* A box 0.4 m long, its lattice's ends at 0.15 m from its middle: 99 % of the mass is within its farthest particles. */
+/* A box 0.4 m long whose outermost sites are 0.15 m from its middle: 99 % of the mass is within the farthest ones. */
 static void test_metrics(void **unused) {
     (void)unused;
     trial t;
@@ -195,7 +195,7 @@ static void test_metrics(void **unused) {
                "bodies: [{shape: box, size: [0.4, 0.2, 0.2], spacing: 0.1, place: [0, 0, 1], matter: a}]\n",
                "");
     for (size_t i = 0; i < 16; i++) {
-        t.x[3 * i + 2] -= 1.5; /* its lowest middle 0.55 m beyond the floor */
+        t.x[3 * i + 2] -= 1.5; /* lowest particle centre 0.55 m below the floor */
         t.v[3 * i] = 2;
     }
     observe(&t, 0);
@@ -223,7 +223,7 @@ static double reported(const told *t, const char *metric) {
     return strtod(at + strlen(key), NULL);
 }
 
-/* A free body falls by g t^2/2; steps of symplectic Euler by g t (t + dt)/2. One that is held stays. */
+/* A free body falls by g t^2/2, with symplectic Euler by g t (t + dt)/2. A held body stays in place. */
 static void test_fall(void **unused) {
     (void)unused;
     static const char scene[] =
@@ -250,7 +250,7 @@ static void test_errors(void **unused) {
     (void)unused;
     static const char head[] = "duration: 1\nmatters:\n  a: {young: 1e5}\n  w: {kind: liquid}\nbodies:\n";
     static const struct {
-        bool with_head; /* six lines follow from line 6 on */
+        bool with_head; /* after a head; `text` then starts at line 6 */
         const char *text, *where, *says;
     } bad[] = {
         {false, "duration: 1\nmaters: {}\n", "line 2, column 1", "did you mean 'matters'"},
@@ -286,7 +286,7 @@ static void test_errors(void **unused) {
         {false,
          "duration: 1\nmatters: {c: {kind: cloth, young: 1e5, thickness: 0.001}}\n"
          "bodies: [{shape: sheet, length: 1e5, width: 1e-6, cells: 9, matter: c}]\n",
-         "line 3", "9e+11 x 9 squares"}, /* more than an int counts */
+         "line 3", "9e+11 x 9 squares"}, /* overflows an int */
         {true, "  - {shape: box, size: [1, 1, 1], matter: a, spacing: 0.5}\nheld: [{low: [9, 9, 9]}]\n", "line 7",
          "no particle is in this region"},
         {true, "  - {shape: box, size: [1, 1, 1], matter: a, spacing: 0.5}\ncolliders:\n  - {shape: sphere}\n",
@@ -304,7 +304,7 @@ static void test_errors(void **unused) {
     }
 }
 
-/* Bytes turned, and files cut short: refused or built, and never harmed. */
+/* Files with changed bytes or cut short are refused or built, without a crash. */
 static void test_damaged(void **unused) {
     (void)unused;
     static const char scene[] =
@@ -340,7 +340,7 @@ static void test_damaged(void **unused) {
     assert_true(refused > 100);
 }
 
-/* Exit 2, and what a method does not support is refused by the same check as in other cases. */
+/* Exit code 2. Features that a method does not support are refused by the same check as in other cases. */
 static void test_refusals(void **unused) {
     (void)unused;
     char file[300];
@@ -379,7 +379,7 @@ static void hash_of(const char *path, char out[17]) {
     pbd_value_free(&value);
 }
 
-/* Of the text and of the mesh, wherever they are. */
+/* The hash depends on the text and on the mesh file, not on file names. */
 static void test_identity(void **unused) {
     (void)unused;
     static const char scene[] = "duration: 1\nbodies: [{mesh: body.obj}]\n";
@@ -409,7 +409,7 @@ static void test_identity(void **unused) {
 
 /* ---- The examples ------------------------------------------------------------------------------------------------ */
 
-/* Each builds, and at least one method that its first comment names takes it. */
+/* Each example builds, and is supported by every method that its first line names, at least one. */
 static void test_examples(void **unused) {
     (void)unused;
     glob_t found;
@@ -445,7 +445,7 @@ static void run_example(const char *name, const char *method, const char *settin
     forget(&t);
 }
 
-/* A few steps of some. */
+/* A few steps of some examples. */
 static void test_runs(void **unused) {
     (void)unused;
     run_example("jelly_cube", "corrected_sph", "duration=0.02");

@@ -1,4 +1,4 @@
-/* Moving until rest: a method that is one swinging number, whose path is known. */
+/* Detection of rest, with a method whose only motion is a prescribed oscillation. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "harness/plan/record.h"
 #include "harness/run/settle.h"
 
-/* Every particle is displaced along z by -(1 - exp(-decay t) cos(2 pi t)) m, or by `path` when there is one. */
+/* Every particle is displaced along z by -(1 - exp(-decay t) cos(2 pi t)) m, or by `path` if given. */
 typedef struct swing {
     double decay, t;
     double (*path)(double t);
@@ -31,13 +31,13 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     const double z = s->path ? s->path(s->t) : -(1 - exp(-s->decay * s->t) * cos(2 * M_PI * s->t));
     assert_int_equal(field, PBD_POSITIONS);
     for (size_t i = 0; i < 3 * s->particles; i++) out[i] = s->rest[i] + (i % 3 == 2 ? z : 0);
-    if (s->inside_out) out[0] = 2; /* the first corner goes through the opposite face */
+    if (s->inside_out) out[0] = 2; /* the first corner passes the opposite face */
     return pbd_ok();
 }
 
 static const pbd_method method = {.step = step, .read = read_field, .needs = PBD_NEEDS_TETS};
 
-/* One tetrahedron; settles to 1e-3 in `window` steps. */
+/* Settles one tetrahedron with a tolerance of 1e-3 over `window` steps. */
 static pbd_status settle(swing *s, long window, long most_steps, double dt, pbd_result *result) {
     static double positions[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
     static uint32_t tet[4] = {1, 2, 3, 0}, watch[2] = {1, 2};
@@ -61,8 +61,8 @@ static double metric(const pbd_result *result, const char *name) {
     return NAN;
 }
 
-/* exp(-2 t) swings by less than 1e-3 m peak to peak over a window of a period from t = ln(2000)/2 = 3.8 s on, so it is
- * called rest between that and a period and a bit later. */
+/* An oscillation with envelope exp(-2 t) has less than 1e-3 m peak to peak from t = ln(2000)/2 = 3.8 s on. With a
+ * window of one period, rest is found between then and little more than a period later. */
 static void rest_is_found(void **state) {
     (void)state;
     pbd_result result = {0};
@@ -75,7 +75,8 @@ static void rest_is_found(void **state) {
     pbd_result_free(&result);
 }
 
-/* Also when a window is one or two periods, 76.9 and 153.8 steps. (Much shorter ones end where it turns.) */
+/* Undamped oscillation is never rest, also with windows of one or two periods, 76.9 and 153.8 steps. (Much shorter
+ * windows would find rest at a turning point.) */
 static void swinging_is_not_rest(void **state) {
     (void)state;
     for (long window = 20; window <= 160; window++) {

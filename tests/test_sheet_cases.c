@@ -1,5 +1,4 @@
-/* Sheets: their measures on fields that are prescribed, through a method that only reads them out; their references
- * against closed forms. */
+/* Cases of sheets: metrics on prescribed fields, read through a mock method; references against closed forms. */
 #include "tests/prescribed_maps.h"
 
 /* ---- Sheets ------------------------------------------------------------------------------------------------------ */
@@ -31,7 +30,7 @@ static void test_towel_field(void **unused) {
     apply(&t, anywhere());
     check_towel_field(&t);
     close_case(&t);
-    /* A corner folded in: its one triangle shows its back. The corner of a square whose diagonal does not pass it. */
+    /* A corner that belongs to one triangle only is folded in, so that the triangle shows its back. */
     open_case(&t, "towel", "cells=3");
     size_t alone = SIZE_MAX;
     for (size_t p = 0; p < t.scene.particles.count; p++) {
@@ -46,7 +45,7 @@ static void test_towel_field(void **unused) {
     measure(&t);
     check_metric(&t, "inverted_triangles", 1, 0);
     close_case(&t);
-    /* The fibre along x: the axes of the sheet themselves. */
+    /* A fibre along x: stretches along the axes of the sheet. */
     open_case(&t, "towel", "cells=4 fibre_angle=0");
     apply(&t, diagonal(1.05, 1.3, 1));
     measure(&t);
@@ -59,24 +58,24 @@ static void test_towel_field(void **unused) {
 
 static void test_towel_references(void **unused) {
     (void)unused;
-    /* corotated: 2 mu + 2 lambda of plane stress is E/(1 - nu). pull/thickness = 20 Pa of 200 Pa. */
+    /* corotated: 2 mu + 2 lambda in plane stress is E/(1 - nu). pull/thickness = 20 Pa; E = 200 Pa. */
     const char *plain = "material=corotated fibre_stiffness=0 E=200 nu=0.25 thickness=0.01 pull=0.2";
     check_near("no fibre", reference("towel", plain, "stretch_fibre_reference"), 1 + 0.1 * 0.75, 1e-12);
     check_near("no fibre, across", reference("towel", plain, "stretch_perpendicular_reference"), 1 + 0.1 * 0.75, 1e-12);
-    /* With nu = 0 the directions do not know of each other: E (s - 1) + beta (s - 1/s) = t along the fibre. */
+    /* With nu = 0 the directions are decoupled: E (s - 1) + beta (s - 1/s) = t along the fibre. */
     const char *stiff = "material=corotated fibre_stiffness=300 E=200 nu=0 thickness=0.01 pull=0.4 fibre_angle=30";
     const double beta = 300, E = 200, stress = 40;
     const double s = (E + stress + sqrt((E + stress) * (E + stress) + 4 * beta * (E + beta))) / (2 * (E + beta));
     check_near("fibre", reference("towel", stiff, "stretch_fibre_reference"), s, 1e-12);
     check_near("across it", reference("towel", stiff, "stretch_perpendicular_reference"), 1.2, 1e-12);
-    /* A second fibre across the first: each direction for itself, at nu = 0. */
+    /* A second fibre across the first: the directions are decoupled at nu = 0. */
     const char *woven =
         "material=corotated fibre_stiffness=300 second_stiffness=100 E=200 nu=0 thickness=0.01 pull=0.4";
     const double beta2 = 100,
                  s2 = (E + stress + sqrt((E + stress) * (E + stress) + 4 * beta2 * (E + beta2))) / (2 * (E + beta2));
     check_near("the first of two fibres", reference("towel", woven, "stretch_fibre_reference"), s, 1e-12);
     check_near("the second", reference("towel", woven, "stretch_perpendicular_reference"), s2, 1e-12);
-    /* The sheet that is in that state has no error, at whatever angle the fibre lies. */
+    /* A sheet in the reference state has zero error, at any angle of the fibre. */
     trial t;
     open_case(&t, "towel", stiff);
     apply(&t, turn(-30 * PI / 180));
@@ -88,13 +87,13 @@ static void test_towel_references(void **unused) {
 
 static void test_hanging_sheet(void **unused) {
     (void)unused;
-    /* Linear in plane stress for every nu: rho g length^2/(2 E). */
+    /* The linear sag in plane stress is rho g length^2/(2 E) for every nu. */
     check_near(
         "corotated, m",
         reference("hanging_sheet", "material=corotated fibre_stiffness=0 nu=0.3 E=1e4 gravity=10 length=2 density=100",
                   "sag_reference"),
         1e3 * 4 / (2e4), 1e-12);
-    /* A fibre straight down adds twice its stiffness to the modulus. */
+    /* A vertical fibre adds twice its stiffness to the modulus. */
     const double small = reference(
         "hanging_sheet", "fibre_angle=0 fibre_stiffness=2e4 nu=0 E=1e4 gravity=1e-3 length=2", "sag_reference");
     check_near("fibre down, over rho g length^2/(2 (E + 2 beta))", small / (0.1 * 4 / 1e5), 1, 1e-5);
@@ -108,11 +107,11 @@ static void test_hanging_sheet(void **unused) {
     measure(&t);
     check_metric(&t, "sag", 0.2, 1e-14);
     check_metric(&t, "drift", 0.4, 1e-14);
-    check_metric(&t, "shear_angle", atan(0.2 / 1.1) * 180 / PI, 1e-11); /* y stays, down leans towards it */
+    check_metric(&t, "shear_angle", atan(0.2 / 1.1) * 180 / PI, 1e-11); /* down tilts towards y */
     /* The fibre is (down + y)/sqrt 2: its image is (1.1 down, 1.2 y)/sqrt 2. */
     check_metric(&t, "stretch_fibre", sqrt((1.21 + 1.44) / 2), 1e-14);
     check_metric(&t, "stretch_perpendicular", sqrt((1.21 + 0.64) / 2), 1e-14);
-    assert_null(find_metric(&t, "sag_reference")); /* oblique fibres shear it: nothing to compare with */
+    assert_null(find_metric(&t, "sag_reference")); /* oblique fibres shear the sheet: there is no reference */
     close_case(&t);
 }
 

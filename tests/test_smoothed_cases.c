@@ -1,4 +1,4 @@
-/* Cases of smoothed matter: what their scenes hold, and what they measure on states that are prescribed. */
+/* Cases of smoothed matter: their scenes, and their metrics on prescribed states. */
 #include "tests/trial.h"
 
 #include "tests/program.h"
@@ -14,7 +14,7 @@ static double first_of(const trial *t, const char *series) {
     return NAN;
 }
 
-/* 80 particles, ten wide and eight high; the right half moved away is a second piece, and the area stays. */
+/* 80 particles, ten wide and eight high. With the right half moved away there are two pieces of the same total area. */
 static void test_cut(void **unused) {
     (void)unused;
     trial t;
@@ -24,7 +24,7 @@ static void test_cut(void **unused) {
     check_near("left", t.x[0], -4.5, 0);
     check_near("top", t.x[3 * 79 + 1], 7, 0);
     check_near("mass", t.scene.particles.masses[5], 1, 0);
-    /* The tip of the tool: two spacings above the body, and on the ground in the end. */
+    /* The tip of the tool starts two spacings above the body and ends on the ground. */
     const pbd_collider *tool = &t.scene.colliders.item[1];
     check_near("tip", tool->centre[1] - tool->half[2] - tool->half[0], 9, 1e-12);
     check_near("tip at the end", 9 - tool->end * 1, -0.5, 1e-12);
@@ -37,15 +37,14 @@ static void test_cut(void **unused) {
     check_metric(&t, "second_piece", 40, 0);
     check_metric(&t, "nearest_mean", 1, 1e-12);
     check_metric(&t, "clustered", 0, 0);
-    /* Each of 80 has neighbours at 1 and sqrt 2: 2 (5 * 7 + 8 * 4) edges... of two halves of 5 x 8: 67 + 56 pairs each.
-     */
+    /* Neighbours are at 1 and sqrt 2. Each half of 5 x 8 has 5 * 7 + 8 * 4 = 67 pairs at 1 and 56 diagonal ones. */
     check_metric(&t, "neighbours_within_2h", 2 * 2 * (67 + 56) / 80.0, 1e-12);
     const double change = told_metric(&t, "volume_change_at_2");
-    assert_true(change > 0.02 && change < 0.2); /* two more sides, each half a spacing or so further out */
+    assert_true(change > 0.02 && change < 0.2); /* two more sides, each about half a spacing further out */
     close_case(&t);
 }
 
-/* A lone particle's area at m W(h) is that of a circle of radius h. */
+/* The area of a lone particle at the isovalue m W(h) is that of a circle of radius h. */
 static void test_area_of_one(void **unused) {
     (void)unused;
     trial t;
@@ -63,7 +62,7 @@ static void test_drops_and_pools(void **unused) {
     assert_int_equal(t.scene.particles.count, 39);
     check_near("the drop's speed", t.scene.particles.velocities[1], -3, 0);
     check_near("the pool's", t.scene.particles.velocities[3 * 7 + 1], 0, 0);
-    /* The seven nearest sites: the middle and its six neighbours; two layers of pool below. */
+    /* The drop is the seven nearest sites, the middle and its six neighbours; the pool below has two layers. */
     const double middle = t.x[1];
     check_near("height", middle, 2 + 2 + cbrt(0.75 * 7 / acos(-1)), 1e-12);
     for (size_t p = 1; p < 7; p++)
@@ -78,8 +77,8 @@ static void test_drops_and_pools(void **unused) {
     assert_int_equal(try_case(&t, "tool_cut", "h=0").code, PBD_BAD_INPUT);
 }
 
-/* Two particles of 1 kg at 0.8 m in the plane, h = 1 m: W = 5 (2 - q)^3/(16 pi). Their density is above a rest density
- * of 0.9 kg/m^2, so that they part along the line between them. */
+/* Two particles of 1 kg, 0.8 m apart in the plane, h = 1 m: W = 5 (2 - q)^3/(16 pi). Their density is above the rest
+ * density of 0.9 kg/m^2, so they separate along their connecting line. */
 static void test_squeezed_pair(void **unused) {
     (void)unused;
     const double unit = 5 / (16 * acos(-1)), density = unit * (8 + 1.2 * 1.2 * 1.2);
@@ -94,7 +93,7 @@ static void test_squeezed_pair(void **unused) {
     measure_moving(&t);
     check_metric(&t, "direction_error", 0, 1e-8);
     check_metric(&t, "impulse_sum", 0, 1e-15);
-    for (int d = 0; d < 6; d++) t.v[d] *= -1; /* together */
+    for (int d = 0; d < 6; d++) t.v[d] *= -1; /* towards each other */
     measure_moving(&t);
     check_metric(&t, "direction_error", 2, 1e-8);
     t.v[0] = t.v[1] = 0;
@@ -116,20 +115,20 @@ static void test_pairs(void **unused) {
     trial t;
     open_case(&t, "particle_pairs", "dimensions=2 pairs=5 farthest=2 dt=1 k=2 h=1");
     assert_int_equal(t.scene.particles.count, 10);
-    t.v[3 * 3] = 4; /* of the second pair, half an h apart: 4/dt h/k */
+    t.v[3 * 3] = 4; /* in the second pair, half an h apart: 4/dt h/k */
     measure_moving(&t);
     check_metric(&t, "largest_force", 2, 1e-12);
     check_metric(&t, "integral_1d", 1, 1e-6);
     check_metric(&t, "integral_2d", 1, 1e-6);
     check_metric(&t, "integral_3d", 1, 1e-6);
     check_metric(&t, "parts_at_2", 2, 5e-3);
-    check_metric(&t, "parts_at_1", 4 - 2 * cbrt(0.5), 5e-3); /* (2 - q/2)^3 = 1/2 in the middle */
+    check_metric(&t, "parts_at_1", 4 - 2 * cbrt(0.5), 5e-3); /* (2 - q/2)^3 = 1/2 at the midpoint */
     check_metric(&t, "radius_at_2", 2 - cbrt(2), 1e-3);
     check_metric(&t, "radius_at_1", 1, 1e-3);
     close_case(&t);
 }
 
-/* The program runs them, and a body that flies far apart ends with a warning instead of a surface. */
+/* The program runs these cases; a body that flies far apart gets a warning instead of a surface. */
 static void test_runs(void **unused) {
     (void)unused;
     told answer =
@@ -143,7 +142,7 @@ static void test_runs(void **unused) {
     forget(&answer);
 }
 
-/* Surfaces of the states that are drawn, where they are asked for. */
+/* Surfaces of the drawn states are written on request. */
 static void test_surfaces_are_written(void **unused) {
     (void)unused;
     static const char *const kind[] = {"element edge", "element face"};

@@ -1,5 +1,5 @@
-/* Snapshots: what the renderer draws of bodies whose outline is known, what is nearer than what, strains computed by
- * hand, which states are kept, and what lies in the files. */
+/* Snapshots: rendered outlines of known bodies, depth order, strains by hand, which states are kept, and the contents
+ * of the files. */
 #include <jansson.h>
 #include <png.h>
 
@@ -36,7 +36,7 @@ static double covered(const pbd_image *image) {
     return count;
 }
 
-/* The outline of a parallel view is a circle of the sphere's own radius. */
+/* In a parallel projection the outline is a circle of the sphere's radius. */
 static void test_a_sphere_has_its_size(void **state) {
     (void)state;
     const double position[3] = {0.3, -0.2, 0.1};
@@ -55,7 +55,7 @@ static const double cube[24] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 
 static const uint32_t cube_faces[36] = {0, 3, 2, 0, 2, 1, 4, 5, 6, 4, 6, 7, 0, 1, 5, 0, 5, 4,
                                         1, 2, 6, 1, 6, 5, 2, 3, 7, 2, 7, 6, 3, 0, 4, 3, 4, 7};
 
-/* A convex body's outline has half the sum of its faces' areas as seen: |t_x| + |t_y| + |t_z| for a unit cube. */
+/* The outline of a convex body has half the sum of its projected face areas: |t_x| + |t_y| + |t_z| for a unit cube. */
 static void test_a_cube_has_its_size(void **state) {
     (void)state;
     const float value[8] = {0};
@@ -92,15 +92,15 @@ static void test_the_nearer_one_is_seen(void **state) {
     }
 }
 
-/* Two triangles that cross in the picture's upright middle line: on each side another one is in front. */
+/* Two triangles that intersect in the vertical middle line of the picture: on each side a different one is in front. */
 static void test_crossing_triangles_hide_each_other(void **state) {
     (void)state;
     static const double at[6][3] = {{-1, -1, -0.5}, {1, -1, 0.5}, {0, 1, 0}, {-1, -1, 0.5}, {1, -1, -0.5}, {0, 1, 0}};
-    static const uint32_t triangle[6] = {0, 1, 2, 3, 5, 4}; /* one turned to us, one away */
+    static const uint32_t triangle[6] = {0, 1, 2, 3, 5, 4}; /* one faces the viewer, one faces away */
     const float value[6] = {0, 0, 0, 1, 1, 1};
     const render_camera camera = camera_of_box();
     double position[18];
-    for (int p = 0; p < 6; p++) /* right, up and towards us */
+    for (int p = 0; p < 6; p++) /* right, up and towards the viewer */
         for (int d = 0; d < 3; d++)
             position[3 * p + d] = at[p][0] * camera.right[d] + at[p][1] * camera.up[d] + at[p][2] * camera.towards[d];
     const render_body body = {.points = 6,
@@ -126,7 +126,7 @@ static double lightness(const float rgb[3]) {
     return y > 0.008856 ? 116 * cbrt(y) - 16 : 903.3 * y;
 }
 
-/* CIE 1976 L*: each tenth of the scale is darker than the one before by about the same. */
+/* Each tenth of the colour scale is darker than the one before by about the same CIE 1976 L*. */
 static void test_the_scale_reads_in_grey(void **state) {
     (void)state;
     float rgb[3];
@@ -143,14 +143,14 @@ static void test_the_scale_reads_in_grey(void **state) {
     assert_true(before < 30);
 }
 
-/* A sheet in the plane of y and z would be a line from the front. */
+/* A sheet in the y-z plane, which would be a line from the front, is seen from the side. */
 static void test_a_sheet_shows_its_face(void **state) {
     (void)state;
     double aspect;
     const render_camera front = render_look_at((const double[]){-1, -1, -1}, (const double[]){1, 1, 1}, &aspect);
     const render_camera side = render_look_at((const double[]){0, -1, -1}, (const double[]){0.1, 1, 1}, &aspect);
     assert_true(front.towards[1] < -0.8 && side.towards[0] > 0.8);
-    for (int c = 0; c < 2; c++) { /* right-handed, of length 1, and upright */
+    for (int c = 0; c < 2; c++) { /* right-handed, orthonormal and upright */
         const render_camera *k = c ? &side : &front;
         for (int d = 0; d < 3; d++) {
             const int a = (d + 1) % 3, b = (d + 2) % 3;
@@ -200,7 +200,7 @@ static void test_what_is_no_number_is_left_out(void **state) {
 
 /* ---- Strain and bodies ------------------------------------------------------------------------------------------- */
 
-/* x = R diag(1.1, 1, 0.8) X: E = diag(0.105, 0, -0.18), whatever R. In its own plane a triangle in (x, y) has 0.105. */
+/* x = R diag(1.1, 1, 0.8) X: E = diag(0.105, 0, -0.18) for any R. In the plane of a triangle in (x, y) it is 0.105. */
 static void test_strain_by_hand(void **state) {
     (void)state;
     const uint32_t hex[8] = {0, 1, 2, 3, 4, 5, 6, 7}, tet[4] = {1, 0, 3, 4}, triangle[3] = {0, 1, 3};
@@ -222,8 +222,7 @@ static void test_strain_by_hand(void **state) {
     }
 }
 
-/* A lattice of 4 x 4 x 4 particles under the same map; in one layer of it what is left is the strain along its edges.
- */
+/* A lattice of 4 x 4 x 4 particles under the same map; a single layer of it has only the strain along its edges. */
 static void test_strain_of_samples(void **state) {
     (void)state;
     double rest[192], x[192], strain[64];
@@ -241,7 +240,7 @@ static void test_strain_of_samples(void **state) {
     for (size_t i = 0; i < 64; i += 21) check_near("strain", strain[i], hypot(0.105, 0.18), 1e-12);
     check_ok(pbd_sample_strain(&scene, rest, strain));
     for (size_t i = 0; i < 64; i += 21) check_near("strain at rest", strain[i], 0, 1e-12);
-    /* A corner of the layer has neighbours along x (0.105), y (0) and between them (0.0525). */
+    /* A corner of the layer has neighbours along x (0.105), y (0) and the diagonal (0.0525). */
     scene.particles.count = 16;
     check_ok(pbd_sample_strain(&scene, x, strain));
     check_near("strain of a layer", strain[0], sqrt((0.105 * 0.105 + 0.0525 * 0.0525) / 3), 1e-12);
@@ -250,7 +249,7 @@ static void test_strain_of_samples(void **state) {
     check_near("of one alone", strain[0], 0, 0);
 }
 
-/* A ground, two walls that meet at (1, 1), a box that moves and a blade. */
+/* A ground, two walls that meet at (1, 1), a moving box and a blade. */
 static void test_lines_of_colliders(void **state) {
     (void)state;
     pbd_collider collider[] = {{.shape = PBD_PLANE, .centre = {0, 0, -2}, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
@@ -290,7 +289,7 @@ static void test_lines_of_colliders(void **state) {
     free(lines.end);
 }
 
-/* A line from left to right through the middle is dark but where a sphere is before it. */
+/* A horizontal line through the middle is dark except where a sphere is in front of it. */
 static void test_lines_are_hidden(void **state) {
     (void)state;
     double aspect;
@@ -309,7 +308,7 @@ static void test_lines_are_hidden(void **state) {
     check_ok(render_draw(&body, 1, &camera, 101, 101, &image));
     const unsigned char *row = image.pixel + 3 * 101 * 50;
     assert_true(row[3 * 20] < 190 && row[3 * 80] < 190);
-    assert_true(row[3 * 50] > 150);                      /* the sphere's own light colour */
+    assert_true(row[3 * 50] > 150);                      /* the light colour of the sphere */
     assert_true(image.pixel[3 * (101 * 40 + 20)] > 200); /* beside the line */
     pbd_image_free(&image);
 }
@@ -335,7 +334,7 @@ static void test_bodies_are_told_apart(void **state) {
 
 /* ---- Which states are kept --------------------------------------------------------------------------------------- */
 
-/* A "state" is a number: where its one particle is. */
+/* A "state" is a number: the position of its only particle. */
 static pbd_status read_number(const void *state, pbd_field field, double *out) {
     if (field != PBD_POSITIONS) return pbd_error(PBD_NOT_SUPPORTED, "no such field");
     out[0] = out[1] = 0;
@@ -380,7 +379,7 @@ static int count_of(const char *text, const char *part) {
     return count;
 }
 
-/* Times are spread evenly, as far as steps allow; the first and the last are there. */
+/* Times are evenly spaced, as far as steps allow, and include the first and the last. */
 static void check_times(const char *folder, int count, double end, double slack) {
     char *list = text_of(folder, "states.pvd"), *at = list;
     assert_int_equal(count_of(list, "<DataSet"), count);
@@ -403,9 +402,9 @@ static void test_states_are_spread_evenly(void **state) {
     check_times(folder, 4, 0.007, 0.0006);
     write_sequence(folder, 1, 30, true);
     check_times(folder, 1, 0.03, 0);
-    write_sequence(folder, 9, 3, true); /* there are but four */
+    write_sequence(folder, 9, 3, true); /* there are only four states */
     check_times(folder, 4, 0.003, 1e-12);
-    /* Nobody knew that it would be 1000 steps: between 5 and 10 states were kept on the way. */
+    /* The number of steps, 1000, was unknown in advance: between 5 and 10 states were kept on the way. */
     write_sequence(folder, 5, 1000, false);
     check_times(folder, 5, 1, 0.065);
     char *text = vtk_read(folder, "state_004.vtu");
@@ -477,7 +476,7 @@ static char *pulled_body(const char *element) {
     return vtk_read(folder, "state_001.vtu");
 }
 
-/* Where VTK has the 27 nodes, in halves of the cell: vtkTriQuadraticHexahedron's parametric coordinates, doubled. */
+/* VTK's order of the 27 nodes: parametric coordinates of vtkTriQuadraticHexahedron, doubled. */
 static const int triquadratic[27][3] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0}, {0, 0, 2}, {2, 0, 2}, {2, 2, 2},
                                         {0, 2, 2}, {1, 0, 0}, {2, 1, 0}, {1, 2, 0}, {0, 1, 0}, {1, 0, 2}, {2, 1, 2},
                                         {1, 2, 2}, {0, 1, 2}, {0, 0, 1}, {2, 0, 1}, {2, 2, 1}, {0, 2, 1}, {0, 1, 1},
@@ -492,13 +491,13 @@ static void test_quadratic_hexahedra_have_all_nodes(void **state) {
     assert_int_equal(type[0], 29); /* VTK_TRIQUADRATIC_HEXAHEDRON */
     const double *origin = x + 3 * (size_t)node[0];
     for (int a = 0; a < 27; a++)
-        for (size_t d = 0; d < 3; d++) { /* x - origin = the axes of the cell, halved, times its coordinates there */
+        for (size_t d = 0; d < 3; d++) { /* x - origin = half the cell's axes times the doubled coordinates */
             double wanted = origin[d];
             for (int k = 0; k < 3; k++)
                 wanted += 0.5 * triquadratic[a][k] * (x[3 * (size_t)node[k == 0 ? 1 : k == 1 ? 3 : 4] + d] - origin[d]);
             check_near("node", x[3 * (size_t)node[a] + d], wanted, 1e-11);
         }
-    for (size_t i = 0; i < 27; i++) /* 10 kPa on 1e5 Pa: a tenth of its depth */
+    for (size_t i = 0; i < 27; i++) /* 10 kPa on E = 1e5 Pa: a tenth of the depth */
         check_near("displacement, m", u[3 * i + 2], (x[3 * i + 2] - u[3 * i + 2]) / 10, 1e-11);
     free(text), free(x), free(u), free(node), free(type);
 }
@@ -527,7 +526,7 @@ static void test_quadratic_tetrahedra_have_all_nodes(void **state) {
     free(text), free(x), free(node), free(type);
 }
 
-/* A scale without a decimal point, 1e-09, was no number for gnuplot. */
+/* Regression: gnuplot did not accept a scale without a decimal point, 1e-09, as a number. */
 static void test_a_tiny_strain_has_a_sheet(void **state) {
     (void)state;
     char out[PATH_MAX + 400];
@@ -543,7 +542,7 @@ static void test_bad_wishes_are_explained(void **state) {
     (void)state;
     char db[PATH_MAX + 400], out[PATH_MAX + 400];
     snprintf(db, sizeof db, "--db=%s", in_workplace("none.db"));
-    snprintf(out, sizeof out, "--out=%s", in_workplace("plots/papers.yaml/below")); /* a file is no folder */
+    snprintf(out, sizeof out, "--out=%s", in_workplace("plots/papers.yaml/below")); /* a path below a file */
     told answer = tell("run", "cube_shear", "-m", "fem_linear", "--snapshots", "2", out, db);
     expect_code(answer, 2);
     expect_says(answer.err, "papers.yaml");

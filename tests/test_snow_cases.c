@@ -1,4 +1,4 @@
-/* Cases of candy and snow: bodies and colliders that the cases make, and what they measure on states made by hand. */
+/* Cases of candy and snow: their bodies and colliders, and their metrics on states made by hand. */
 #include "cases/scenes/person.h"
 #include "tests/flow_values.h"
 #include "tests/trial.h"
@@ -25,7 +25,7 @@ static void test_ant(void **state) {
     measure(&t);
     check_metric(&t, "fragments", 1, 0);
     check_metric(&t, "crumbs", 0, 0);
-    /* The tail cut off, and a particle broken off: two pieces and a crumb. */
+    /* With the tail and one particle broken off there are two pieces and a crumb. */
     for (size_t i = 0; i < t.scene.particles.count; i++)
         t.x[3 * i] += t.scene.particles.positions[3 * i] < -0.19 ? -3 * h : 0;
     t.x[3 * 700 + 2] += 1;
@@ -35,7 +35,7 @@ static void test_ant(void **state) {
     close_case(&t);
 }
 
-/* The picture: the largest piece is 1, a lone particle 0. */
+/* Values in the picture: 1 for the largest piece, 0 for a lone particle. */
 static void test_view(void **state) {
     (void)state;
     trial t;
@@ -59,7 +59,7 @@ static void test_view(void **state) {
 
 /* ---- The person -------------------------------------------------------------------------------------------------- */
 
-/* Upright: the head's top and the feet's soles are a height apart; flat: as thick as the trunk and the feet are. */
+/* Upright, the person is one height tall from soles to head; lying flat, as thick as the trunk and the feet. */
 static void test_person(void **state) {
     (void)state;
     double low, high;
@@ -98,7 +98,7 @@ static void test_hit(void **state) {
     check_metric(&t, "fragments", 1, 0);
     check_metric(&t, "share_in_crumbs", 0, 0);
     check_metric(&t, "spread", 1, 1e-12);
-    /* A hundredth too fast; a particle in the middle of the belly, whose radius is 0.09 of 0.9 m. */
+    /* Velocities 1 % too large; a particle in the middle of the belly, whose radius is 0.09 of 0.9 m. */
     for (size_t i = 0; i < n; i += 3) t.v[i] *= 1.01;
     t.x[0] = t.x[1] = 0;
     t.x[2] = 0.9 * 0.63;
@@ -118,7 +118,7 @@ static void test_dive(void **state) {
     open_case(&t, "snow_dive", "particles=8000");
     double deepest = 0;
     for (size_t i = 0; i < t.scene.particles.count; i++)
-        for (size_t c = 0; c < 5; c++) { /* what began in a wall would be flung out of it */
+        for (size_t c = 0; c < 5; c++) { /* a particle that starts in a wall would be flung out */
             double above = -t.scene.contact.radius[i];
             for (size_t d = 0; d < 3; d++)
                 above += (t.x[3 * i + d] - t.scene.colliders.item[c].centre[d]) * t.scene.colliders.item[c].axis[2][d];
@@ -129,10 +129,10 @@ static void test_dive(void **state) {
     measure(&t);
     check_metric(&t, "crater_depth", 0.07, 1e-3);
     check_metric(&t, "surface_sunk", 0, 1e-12);
-    /* All of the snow pressed to half its height: about twice as dense, none on top. */
+    /* All snow compressed to half its height: about twice as dense, none above the person. */
     for (size_t i = 0; i < t.scene.particles.count; i++) t.x[3 * i + 2] *= 0.5;
     measure(&t);
-    check_metric(&t, "density_under_person", 0.15 / (0.15 - 0.07 + 0.02), 0.25); /* the trunk is a little higher */
+    check_metric(&t, "density_under_person", 0.15 / (0.15 - 0.07 + 0.02), 0.25); /* the trunk is slightly higher */
     check_metric(&t, "share_over_person", 0, 0);
     close_case(&t);
 }

@@ -1,4 +1,4 @@
-/* Bars, plates and sheets with a method: its answers and the references of the cases are found in different ways. */
+/* Bars, plates and sheets: results of a method against the cases' references, which are computed independently. */
 #include "harness/catalog/resolve.h"
 #include "tests/ladder.h"
 
@@ -6,7 +6,7 @@
 
 /* ---- With a method: its answers and the references are found in different ways ---------------------------------- */
 
-/* A whole run of strain_energy in f64; the answer of a metric. */
+/* Makes a whole run in f64 and returns one of its metrics. */
 static double metric_of_method(const char *method, const char *name, const char *words, const char *metric) {
     pbd_plan_item item = {.seed = 1};
     pbd_setting setting[32];
@@ -37,7 +37,7 @@ static double metric_of_run(const char *name, const char *words, const char *met
     return metric_of_method("strain_energy", name, words, metric);
 }
 
-/* Limits are what is left of the motion after a few seconds under damping, and of the method's own error. */
+/* Limits cover the motion that remains after a few seconds of damping, and the method's error. */
 static void test_against_a_method(void **unused) {
     (void)unused;
     check_near("towel, fibre at 45 degrees",
@@ -55,7 +55,7 @@ static void test_against_a_method(void **unused) {
                              "second_stiffness=100",
                              "stretch_error"),
                0, 1e-3);
-    /* Two equal fibres that cross at 60 degrees have their bisector and its perpendicular as axes. */
+    /* Two equal fibres crossing at 60 degrees have their bisector and its perpendicular as principal axes. */
     check_near("towel with fibres at -30 and 30 degrees: stretched most along y, degrees",
                fabs(metric_of_run("towel",
                                   "damping=3 cells=4 duration=10 dt=0.005 iterations=20 fibre_angle=-30 "
@@ -79,7 +79,7 @@ static void test_against_a_method(void **unused) {
     const double kept = metric_of_run("heavy_drop", "damping=3 dt=0.005 cells=4 yield_strain=0.02", "kept_deflection");
     print_message("    what a plastic plate keeps: %.3g\n", kept);
     assert_true(kept > 0.3 && kept < 1);
-    /* The same tetrahedra and the same flow; steps of 10 ms and how mass is lumped are what differs. */
+    /* Same tetrahedra and same flow rule; steps of 10 ms and the mass lumping differ. */
     const char *bent = "damping=10 cells=4 dt=0.01 yield_strain=0.02 duration=2";
     check_near("bend kept, of that by fem_implicit",
                metric_of_run("heavy_drop", bent, "residual_deflection") /

@@ -1,5 +1,5 @@
-/* The cases of deformable bodies: their meshes and loads against hand-computed volumes, masses and forces; how the
- * harness looks at them and what it lets a method leave out; what they refuse. */
+/* The cases of deformable bodies: meshes and loads against hand-computed volumes, masses and forces; how the harness
+ * observes them and what it lets a method leave out; their refusals. */
 #include "harness/catalog/resolve.h"
 #include "tests/ladder.h"
 
@@ -52,7 +52,7 @@ static void test_solids(void **unused) {
     check_solid("heavy_drop", "cells=4 length=2 width=0.8 thickness=0.4 density=120", 10 * 4 * 2, 11 * 5 * 3,
                 2 * 0.8 * 0.4);
     check_solid("heavy_drop", "cells=4 length=2 width=0.8 thickness=0.01 density=120", 10 * 4, 11 * 5 * 2,
-                2 * 0.8 * 0.01); /* one cube through, flat */
+                2 * 0.8 * 0.01); /* one flat layer of cubes */
 }
 
 static void check_cloth(const char *name) {
@@ -111,7 +111,7 @@ static void test_loads(void **unused) {
     sum_forces(&t.scene, force, moment);
     check_near("weight of two objects, N", force[2], -10, 1e-12);
     check_near("until, s", t.scene.loads.forces_end, 0.5, 0);
-    check_near("on the middle of the plate", moment[1], 10 * 0.5, 1e-12); /* x f_z with the sign of z cross x */
+    check_near("on the middle of the plate", moment[1], 10 * 0.5, 1e-12); /* x f_z, with the sign of z cross x */
     for (size_t i = 0; i < t.scene.particles.fixed; i++)
         assert_true(t.scene.loads.forces[3 * t.scene.particles.fixed_particle[i] + 2] == 0);
     close_case(&t);
@@ -139,7 +139,7 @@ static void test_held(void **unused) {
         for (size_t k = 1; k < t.scene.particles.fixed; k++)
             assert_true(t.scene.particles.fixed_particle[k] > t.scene.particles.fixed_particle[k - 1]);
         if (strcmp(rows[i].name, "hanging_sheet") == 0 || strcmp(rows[i].name, "material_sweep") == 0)
-            for (size_t k = 0; k < t.scene.particles.fixed; k++) /* the top is held: nothing is above it */
+            for (size_t k = 0; k < t.scene.particles.fixed; k++) /* fixed particles are at the top */
                 assert_true(t.scene.particles.positions[3 * t.scene.particles.fixed_particle[k] + 2] == 0);
         close_case(&t);
     }
@@ -147,7 +147,7 @@ static void test_held(void **unused) {
 
 /* ---- Through the harness ----------------------------------------------------------------------------------------- */
 
-/* A method that does nothing for as long as it is asked to, with the scene's own positions. */
+/* A mock method that does nothing in its steps and returns the scene's positions. */
 typedef struct idler {
     size_t numbers;
     double *x;
@@ -211,7 +211,7 @@ static pbd_method idling = {.bytes = sizeof(pbd_method),
                             .load = idle_load,
                             .destroy = idle_destroy};
 
-/* Runs `collapse` for a second with steps of `dt`, after two warm-ups that nobody may look at. */
+/* Runs `collapse` for 1 s with steps of `dt`, after two warm-ups, which must not be observed. */
 static pbd_status idle_through_collapse(const char *dt, unsigned takes, pbd_result *out) {
     const pbd_method_entry entry = {.by_precision = {&idling, &idling}};
     const pbd_setting settings[] = {{"dt", dt}, {"cells", "1"}};
@@ -236,11 +236,11 @@ static void test_looks(void **unused) {
         pbd_result result = {0};
         check_ok(idle_through_collapse(rows[i].dt, PBD_TAKES_START, &result));
         assert_string_equal(result.state, "ok");
-        assert_true(result.series_count >= 2); /* and those of the balances */
+        assert_true(result.series_count >= 2); /* plus those of the balances */
         assert_string_equal(result.series[0].name, "time");
         print_message("dt=%s: %zu looks, the last at %g s\n", rows[i].dt, result.series[0].count,
                       result.series[0].values[result.series[0].count - 1]);
-        /* Steps of 3 ms meet a multiple of 5 ms within 3 ms of it, and 333 of them end at 0.999 s. */
+        /* Steps of 3 ms reach each multiple of 5 ms within 3 ms; 333 of them end at 0.999 s. */
         assert_int_equal(result.series[0].count, rows[i].looks - (i == 3));
         check_near("first look, s", result.series[0].values[0], 0, 0);
         bool apart = false;
@@ -274,7 +274,7 @@ static void test_takes(void **unused) {
     }
 }
 
-/* A scene of several kinds of matter goes to methods that know of each; a method for one alone says what it lacks. */
+/* A scene with several kinds of matter needs a method that supports all; others say which kind they lack. */
 static void test_matter(void **unused) {
     (void)unused;
     uint8_t index[2] = {0, 1};
@@ -318,7 +318,7 @@ static void test_bad_input(void **unused) {
                 {"collapse", "noise=-1", "noise"},
                 {"collapse", "width=0", "width"},
                 {"twist", "revolutions=nan", "revolutions"},
-                {"twist", "revolutions=100", "inverts"}, /* five whole turns of each layer: a bar that looks straight */
+                {"twist", "revolutions=100", "inverts"}, /* five whole turns per layer, so the bar looks straight */
                 {"twist", "revolutions=-5.1 cells=4", "inverts"},
                 {"twist", "length=1e6 width=1e-3", "length=1e+06"},
                 {"towel", "fibre_angle=181", "fibre_angle"},

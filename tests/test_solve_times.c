@@ -1,4 +1,4 @@
-/* `run --time`: samples of the time of a solve, taken from one state, without touching what the run says. Nothing here
+/* `run --time`: samples of a solve's time, from one saved state, without a change of the run's results. Nothing here
  * judges a time. */
 #include <math.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 /* ---- A solver that counts how it is used ------------------------------------------------------------------------- */
 
 typedef struct counter {
-    int value; /* 7: as it was saved */
+    int value; /* 7 in the saved state */
     long loads, solves, fails_at, dirty;
 } counter;
 
@@ -66,7 +66,7 @@ static void every_solve_starts_from_the_saved_state(void **state) {
     assert_int_equal(c.dirty, 0);
     assert_int_equal(c.loads, c.solves);
     assert_true(times.samples >= 3);
-    /* A sleep of 2 ms is never shorter, and needs next to no CPU time. */
+    /* A sleep of 2 ms takes at least that long, and almost no CPU time. */
     for (size_t i = 0; i < times.samples; i++) assert_true(times.wall[i] >= 0.002);
     assert_true(times.wall_median >= 0.002 && times.cpu_median < times.wall_median);
     pbd_solve_times_free(&times);
@@ -79,7 +79,7 @@ static void three_samples_at_least(void **state) {
     assert_fine(time_counter(&c, 1e-9, &times));
     assert_int_equal(times.samples, 3);
     double low = fmin(times.wall[0], times.wall[1]), high = fmax(times.wall[0], times.wall[1]);
-    assert_true(times.wall_median == fmax(low, fmin(high, times.wall[2]))); /* of three, the middle one */
+    assert_true(times.wall_median == fmax(low, fmin(high, times.wall[2]))); /* the median of three */
     pbd_solve_times_free(&times);
 }
 
@@ -122,7 +122,7 @@ static void the_answer_is_that_of_a_run_without(void **state) {
     expect_code(timed, 0);
     json_t *a = metrics_of(&plain), *b = metrics_of(&timed);
     assert_true(json_object_size(a) > 10);
-    json_t *instructions = json_object_get(b, "solve_instructions"); /* where the processor counts them */
+    json_t *instructions = json_object_get(b, "solve_instructions"); /* if the processor counts them */
     if (instructions) assert_true(json_number_value(json_object_get(instructions, "value")) > 1e4);
     json_object_del(b, "solve_instructions");
     assert_int_equal(json_object_size(b), json_object_size(a) + 2);
@@ -137,7 +137,7 @@ static void the_answer_is_that_of_a_run_without(void **state) {
     assert_true(json_equal(a, b));
     json_decref(a);
     json_decref(b);
-    /* Both are in the store: a stored run has no times, so --time makes one that has. */
+    /* Both runs are in the store: the first has no times, so --time makes another. */
     assert_sql(db, "SELECT count(*) FROM run", "2");
     assert_sql(db, "SELECT count(*) FROM series WHERE name IN ('solve_wall_samples', 'solve_cpu_samples')", "2");
     assert_sql(db, "SELECT min(json_array_length(\"values\")) >= 3 FROM series WHERE name LIKE 'solve_%_samples'", "1");

@@ -1,4 +1,4 @@
-/* Sort and scan of every backend on this machine against plain ones of the C library. */
+/* Sort and scan on every backend of this machine against plain C. */
 #define REAL float
 #include "harness/exec/backend.h"
 #include "tests/ladder.h"
@@ -11,7 +11,7 @@ typedef struct pair {
 
 static uint32_t mask;
 
-/* qsort is not stable: the value, which is the place, decides between equal keys. */
+/* qsort is not stable: equal keys are ordered by their value, which is the position. */
 static int by_key(const void *a, const void *b) {
     const pair *p = a, *q = b;
     const uint32_t x = p->key & mask, y = q->key & mask;
@@ -64,9 +64,9 @@ static void check_on(int backend, int threads) {
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) check_sort(exec, keys, values, sizes[s], bits[b]);
         check_scan(exec, keys, sizes[s], 40);
-        check_scan(exec, keys, sizes[s], UINT32_MAX); /* beyond 32 bits: the total says so */
+        check_scan(exec, keys, sizes[s], UINT32_MAX); /* the sum exceeds 32 bits: the 64-bit total has it */
     }
-    for (size_t i = 0; i < MOST; i++) random_key[i] = (uint32_t)(i / 1000) << 30 | 5; /* few different ones */
+    for (size_t i = 0; i < MOST; i++) random_key[i] = (uint32_t)(i / 1000) << 30 | 5; /* few distinct keys */
     check_sort(exec, keys, values, MOST, 32);
     assert_int_equal(pbd_sort_pairs(exec, keys, values, 5, 33).code, PBD_BAD_INPUT);
     pbd_free(exec, keys);

@@ -1,5 +1,5 @@
-/* The smoothing kernels of methods/physics/space/sph_kernel.h against claims A1: integral 1 over space, gradients by
- * differences, and the closed forms of the papers at their own radius. */
+/* The smoothing kernels of methods/physics/space/sph_kernel.h against claims A1: unit integral, gradients by
+ * differences, and the papers' closed forms with their definition of the radius. */
 #define REAL double
 #include "methods/physics/space/sph_kernel.h"
 
@@ -14,8 +14,8 @@ static const char *const kernel_name[] = SPH_KERNEL_NAMES;
 
 static double w_at(int kernel, double r, double support) { return sph_kernel_at((sph_kernel)kernel, r * r, support).w; }
 
-/* 2 int W dr, 2 pi int r W dr, 4 pi int r^2 W dr by Gauss-Legendre with 5 points on 2 pieces each side of where the
- * cubic spline changes: exact for these polynomials, of degree 8 at most. */
+/* 2 int W dr, 2 pi int r W dr, 4 pi int r^2 W dr by Gauss-Legendre with 5 points on 2 intervals on each side of the
+ * cubic spline's knot: exact for these polynomials, of degree 8 at most. */
 static double integral(int kernel, int dimensions, double support) {
     const double sphere[] = {2, 2 * acos(-1), 4 * acos(-1)};
     static const double at[5] = {0, 0.53846931010568309104, -0.53846931010568309104, 0.90617984593866399280,
@@ -60,7 +60,7 @@ static void test_slopes_by_differences(void **state) {
     }
 }
 
-/* The rows of A1 in three dimensions, with h the radius that each paper writes. */
+/* The rows of A1 in three dimensions, with h as defined in each paper. */
 static void test_values_of_the_papers(void **state) {
     (void)state;
     const double h = 0.7, pi = acos(-1);
@@ -79,7 +79,7 @@ static void test_values_of_the_papers(void **state) {
     }
 }
 
-/* The same in one and two dimensions, at 0. */
+/* The same at r = 0 in one and two dimensions. */
 static void test_values_on_a_line_and_in_a_plane(void **state) {
     (void)state;
     const double h = 0.7, pi = acos(-1), r = 2 * h;
@@ -96,15 +96,15 @@ static void test_values_on_a_line_and_in_a_plane(void **state) {
         }
 }
 
-/* desbrun1996-fig1 and fig2: the spline is flat at 0 and steepest at 2h/3; the paper's own kernel is not: -12 sigma/h.
- */
+/* desbrun1996-fig1 and fig2: the spline has zero slope at 0 and is steepest at 2h/3; the paper's kernel has the slope
+ * -12 sigma/h at 0. */
 static void test_slopes_at_zero(void **state) {
     (void)state;
     const double h = 1, sigma = 15 / (64 * acos(-1));
     const double near = 1e-9;
     assert_true(fabs(near * sph_kernel_at(SPH_CUBIC_SPLINE, near * near, 2 * h).slope) < 1e-8);
     assert_true(fabs(near * sph_kernel_at(SPH_SPIKY, near * near, 2 * h).slope + 12 * sigma) < 1e-8);
-    assert_true(sph_kernel_at(SPH_SPIKY, 0, 2 * h).slope == 0); /* the gradient there: every direction alike */
+    assert_true(sph_kernel_at(SPH_SPIKY, 0, 2 * h).slope == 0); /* the gradient at 0: isotropic */
     double steepest = 0, where = 0;
     for (double x = 0.001; x < 2; x += 0.001) {
         const double slope = -x * sph_kernel_at(SPH_CUBIC_SPLINE, x * x, 2 * h).slope;
@@ -116,7 +116,7 @@ static void test_slopes_at_zero(void **state) {
     assert_true(fabs(where - 2.0 / 3) <= 0.001);
 }
 
-/* Nothing beyond the end, at any distance; NaN says nothing. */
+/* Zero beyond the support, at any distance, and for NaN. */
 static void test_ends(void **state) {
     (void)state;
     for (int kernel = 0; kernel < KERNELS; kernel++)

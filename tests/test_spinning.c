@@ -1,5 +1,5 @@
-/* Idle threads do not spin on a busy machine: the program starts itself again with libgomp's GOMP_SPINCOUNT, unless its
- * user has chosen. Seen in the environment of the running program; no time is judged. */
+/* Idle threads do not spin on a busy machine: the program restarts itself with libgomp's GOMP_SPINCOUNT, unless the
+ * user has set it. Checked in the environment of the running program; no time is judged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "tests/program.h"
 
-/* As many busy processes as make the machine busy, and two. */
+/* Starts as many busy processes as make the machine busy, plus two. */
 static pid_t *start_busy(long count) {
     pid_t *busy = calloc((size_t)count, sizeof *busy);
     assert_non_null(busy);
@@ -30,7 +30,7 @@ static void stop_busy(pid_t *busy, long count) {
     free(busy);
 }
 
-/* Whether a running process has the text among its environment, where variables end with NUL. */
+/* Whether the environment of a running process, variables ending with NUL, contains the text. */
 static bool has_variable(pid_t pid, const char *text) {
     char path[60], all[1 << 16];
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
@@ -44,7 +44,7 @@ static bool has_variable(pid_t pid, const char *text) {
     return false;
 }
 
-/* Runs a verb that waits for its input, and looks until the variable is there or the patience is over. */
+/* Runs a verb that waits for input, and polls for the variable for at most `tenths` tenths of a second. */
 static bool runs_with(const char *text, int tenths) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -62,7 +62,7 @@ static bool runs_with(const char *text, int tenths) {
     for (int i = 0; i < tenths && !(seen = has_variable(child, text)); i++)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     close(ends[0]);
-    close(ends[1]); /* the end of its input */
+    close(ends[1]); /* end of its input */
     waitpid(child, NULL, 0);
     return seen;
 }
@@ -77,7 +77,7 @@ static void test_busy(void **unused) {
     unsetenv("OMP_WAIT_POLICY");
     stop_busy(busy, count);
     assert_true(limited);
-    assert_true(own && !both); /* what the user chose stays */
+    assert_true(own && !both); /* the user's choice stays */
 }
 
 int main(void) {

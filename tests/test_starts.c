@@ -1,6 +1,6 @@
-/* Starts at rest: of every case with every method that supports it, nothing moves in one step without loads, initial
- * velocities, deformed starts and moving colliders. What starts in a wall or in another body would be pushed out at
- * depth over time step. */
+/* Starts at rest: in every case, with every method that supports it, nothing moves in one step without loads, initial
+ * velocities, deformed starts and moving colliders. A particle that starts in a wall or in another body would be pushed
+ * out with a speed of depth over time step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static bool knows(const pbd_param *params, const char *word) {
     return false;
 }
 
-/* Those of the words that the case knows. */
+/* Resolves those of the settings that the case or the method knows. */
 static pbd_status resolve(const pbd_case *c, const pbd_method *method, const char *const *words, setup *s) {
     pbd_setting setting[MOST_SETTINGS] = {{0}};
     size_t count = 0;
@@ -69,13 +69,13 @@ static pbd_status resolve(const pbd_case *c, const pbd_method *method, const cha
     return status;
 }
 
-/* Without what would make it move. */
+/* Removes loads, velocities and all else that would move the scene. */
 static void take_loads_away(pbd_scene *scene) {
     for (int d = 0; d < 3; d++) scene->loads.gravity[d] = 0;
     for (size_t i = 0; scene->loads.forces && i < 3 * scene->particles.count; i++) scene->loads.forces[i] = 0;
     pbd_loaded *const spread[] = {&scene->surface_load.edges, &scene->surface_load.triangles,
                                   &scene->surface_load.quads};
-    for (size_t k = 0; k < 3; k++) /* of 2, 3, 4 corners */
+    for (size_t k = 0; k < 3; k++) /* loads on elements of 2, 3, 4 corners */
         for (size_t i = 0; i < 3 * (k + 2) * spread[k]->count; i++) spread[k]->density[i] = 0;
     free(scene->particles.velocities);
     free(scene->particles.start);
@@ -92,7 +92,7 @@ static double step_of(const pbd_values *values) {
     return 1e-3;
 }
 
-/* m/s: by how far particles are from their places, and by their own velocities. */
+/* The largest speed, m/s: from displacements over dt, and from the method's velocities. */
 static pbd_status read_speed(const setup *s, double dt, double *out) {
     const size_t n = s->built.scene.particles.count;
     pbd_arena a PBD_ARENA;
@@ -110,8 +110,8 @@ static pbd_status read_speed(const setup *s, double dt, double *out) {
     return pbd_ok();
 }
 
-/* What builds the scene and checks it must succeed or be unsupported; settings and scenes that the method refuses go
- * to `refused`. */
+/* Building and checking the scene must succeed or be unsupported; `refused` is set if the method refuses settings or
+ * the scene. */
 static pbd_status make(const pbd_case *c, const pbd_method *method, const char *const *words, setup *s,
                        pbd_status *refused) {
     *refused = resolve(c, method, words, s);
@@ -128,7 +128,7 @@ static pbd_status make(const pbd_case *c, const pbd_method *method, const char *
     return pbd_ok();
 }
 
-/* Liquid relaxes: what it is too dense at the start moves it in the steps that follow. */
+/* Liquids take several steps: excess density at the start would move them only in later steps. */
 static pbd_status march(setup *s, double *speed) {
     const double dt = step_of(&s->of_method);
     const int steps = pbd_holds(&s->built.scene, PBD_FLUID) ? 10 : 1;
@@ -139,21 +139,21 @@ static pbd_status march(setup *s, double *speed) {
 
 /* ---- All pairs --------------------------------------------------------------------------------------------------- */
 
-/* In units of sqrt(gravity extent). Rounding, and the tolerance of a static solver. */
+/* Largest speed at rest, in units of sqrt(gravity extent): rounding, and the tolerance of a static solver. */
 static const double AT_REST = 1e-7;
 
-/* Exceptions: the largest speed that is allowed; the first line that fits counts. cases/README.md states them. */
+/* Exceptions: the largest allowed speed; the first matching row counts. cases/README.md states them. */
 static const struct {
     const char *method, *c;
     double most;
 } exceptions[] = {
-    /* Smoothed matter, in scenes made for it: its density at rest is that of its surface, too, but for rounding of
+    /* Smoothed matter in its own scenes: the density at the surface, too, is the rest density, except for rounding of
      * radii. Measured: 0.0007. */
     {"desbrun_sph", "liquid_drop", 0.01},
     {"desbrun_sph", "tool_cut", 0.01},
     {"desbrun_sph", "particle_pairs", 0.01},
-    /* In others: pressure is k (density - rest density), and particles at a free surface lack neighbours, so that the
-     * surface is drawn in (desbrun1996 section 3.1: cohesion). Measured: 0.02 to 0.66. */
+    /* In other scenes the pressure is k (density - rest density), and particles at a free surface lack neighbours, so
+     * the surface contracts (desbrun1996 section 3.1: cohesion). Measured: 0.02 to 0.66. */
     {"desbrun_sph", NULL, 0.75},
 };
 
@@ -166,14 +166,14 @@ static double most_speed(const char *c, const char *method) {
 
 typedef enum outcome { AGREES, REFUSED, UNSUPPORTED } outcome;
 
-/* With what makes bodies small, without jitter of the start, with the law that flow rules and cloth need; with the
- * case's flow rule or else without one, in motion or else by a static solver. */
+/* Settings make bodies small, without jitter, with the law that flow rules or cloth need. The first combination that is
+ * supported counts: with the case's flow rule, else without one; dynamic, else with a static solver. */
 static outcome try_pair(const pbd_case *c, const pbd_method *method) {
     const char *material = method->takes & PBD_TAKES_FLOW        ? "material=hencky"
                            : method->needs & PBD_NEEDS_TRIANGLES ? "material=stvk"
                                                                  : "";
     static const char *const modes[] = {"mode=dynamic", ""}, *const flows[] = {"", "flow=none"};
-    const char *cells = strcmp(c->name, "heavy_drop") == 0 ? "cells=4" : "cells=2"; /* cubes, in a thin plate */
+    const char *cells = strcmp(c->name, "heavy_drop") == 0 ? "cells=4" : "cells=2"; /* cubes in a thin plate */
     pbd_status refused = pbd_ok();
     for (int k = 0; k < 4; k++) {
         const char *const words[] = {cells,    "particles=300", "reference=none", "across=3",
@@ -196,7 +196,7 @@ static outcome try_pair(const pbd_case *c, const pbd_method *method) {
     return UNSUPPORTED;
 }
 
-/* Sanitizers take ten times the time: every fifth case. */
+/* With sanitizers, ten times slower, only every fifth case is tested. */
 enum { CASE_STEP = SANITIZED ? 5 : 1 };
 
 static void test_nothing_moves(void **unused) {
@@ -216,7 +216,7 @@ static void test_nothing_moves(void **unused) {
 
 /* ---- Scenes of every size ---------------------------------------------------------------------------------------- */
 
-/* By the formulas of shapes, apart from the program's: how far x is from where a collider begins. */
+/* m; distance of x from the collider's surface by formulas independent of the program's. */
 static double gap_by_hand(const pbd_collider *c, const double x[3]) {
     double off[3], above = 0;
     for (int d = 0; d < 3; d++) off[d] = x[d] - c->centre[d];
@@ -224,7 +224,7 @@ static double gap_by_hand(const pbd_collider *c, const double x[3]) {
     if (c->shape == PBD_PLANE) return above;
     if (c->shape == PBD_SPHERE) return sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2]) - c->half[0];
     if (c->shape == PBD_CYLINDER && c->container)
-        return c->half[0] - hypot(off[0], off[1]); /* upright, with far ends */
+        return c->half[0] - hypot(off[0], off[1]); /* upright, the ends far away */
     if (c->shape == PBD_HOURGLASS) {               /* the cone through (neck, 0) and (end, bulb), in its half plane */
         const double slope = (c->half[1] - c->half[0]) / c->half[2];
         return (c->half[0] + slope * fabs(off[2]) - hypot(off[0], off[1])) / hypot(1, slope);
@@ -232,15 +232,15 @@ static double gap_by_hand(const pbd_collider *c, const double x[3]) {
     return INFINITY;
 }
 
-/* Whatever the number of particles, which rarely fits a shape: contact radii and nothing less lie between each and the
- * colliders. */
+/* For any number of particles, which rarely fits a shape exactly, each particle is at least its contact radius away
+ * from the colliders. */
 static void check_scene_is_clear(const char *name, const char *const *words) {
     const pbd_method all = {.name = "all", .takes = ~0u};
     const pbd_case *c;
     const pbd_method_entry *entry;
     setup s PBD_CLEANUP(close_setup) = {0};
     assert_int_equal(pbd_find_case(name, &c).code, PBD_OK);
-    assert_int_equal(pbd_find_method("fem_linear", &entry).code, PBD_OK); /* only so that settings resolve */
+    assert_int_equal(pbd_find_method("fem_linear", &entry).code, PBD_OK); /* any method, needed to resolve settings */
     pbd_status status = resolve(c, entry->by_precision[PBD_PRECISION_F64], words, &s);
     if (status.code == PBD_OK) status = pbd_case_build(c, &s.of_case, &s.built);
     if (status.code == PBD_OK) status = pbd_check_scene(&s.built.scene, &all);
@@ -281,8 +281,7 @@ static void test_scenes_are_clear(void **unused) {
             }
 }
 
-/* A scene whose contact radii shrink to fit its walls is another scene: with 0.37 of them sausages passed through each
- * other. */
+/* Contact radii must not shrink much to fit the walls: with 0.37 of their size sausages passed through each other. */
 static void test_sausages_keep_their_radii(void **unused) {
     (void)unused;
     static const char *const settings[][2] = {
@@ -323,7 +322,7 @@ static void expect_refused(const char *const *words, const char *const *says) {
 static void test_overlaps_are_refused(void **unused) {
     (void)unused;
     const char *db = in_workplace("starts.db");
-    /* A column of sites 0.02 m apart, the lowest 0.01 m above the floor, with radii of 0.05 m. */
+    /* A column with sites 0.02 m apart, the lowest 0.01 m above the floor, and radii of 0.05 m. */
     expect_refused(
         (const char *const[]){"run", "sand_column", "-m", "xpbi", "-s", "spacing=0.02", "-s", "contact_radius=0.05",
                               "--db", db, NULL},

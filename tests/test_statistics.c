@@ -1,5 +1,5 @@
-/* The statistics of paired times: against published tables and examples, against brute force, and on noise as it was
- * recorded on a shared two-core machine. */
+/* The statistics of paired times: against published tables and examples, against brute force, and on noise recorded on
+ * a shared two-core machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +31,8 @@
  * decreases, p = 0.0195, estimate 0.46, interval [0.010, 0.786] at 96.1 %. */
 static const double hamilton[9] = {0.952, -0.147, 1.022, 0.430, 0.620, 0.590, 0.490, -0.080, 0.010};
 
-/* Log-ratios in percent of one cell timed in 60 pairs of processes by the same binary, unpinned neighbours at work: a
- * recorded sample of what the statistics are for. */
+/* Log-ratios in per cent of one cell, timed in 60 pairs of processes of the same binary, next to other unpinned
+ * processes: a recorded sample of the data that the statistics are made for. */
 static const double recorded[60] = {-21.4, -20.2, -16.3, -5.5, -2.7, -2.0, -2.0, -1.7, -1.6, -1.5, -1.4, -1.4,
                                     -1.3,  -1.2,  -1.2,  -1.2, -1.0, -1.0, -0.9, -0.9, -0.7, -0.6, -0.6, -0.6,
                                     -0.5,  -0.5,  -0.4,  -0.2, -0.1, -0.1, 0.0,  0.0,  0.1,  0.2,  0.2,  0.3,
@@ -51,8 +51,8 @@ static void gives_the_textbook_example(void **state) {
     NEAR(p, 0.01953125, 1e-15); /* 10 of 512 */
 }
 
-/* Largest T with P(T <= it) <= 0.025, from any table of Wilcoxon's test: an interval on widely spread values shows it,
- * since T below k belongs to the k-th Walsh average. */
+/* The largest T with a lower tail probability of at most 0.025, from tables of Wilcoxon's test. The interval of widely
+ * spread values shows it, since T below k belongs to the k-th Walsh average. */
 static void agrees_with_tables_of_critical_values(void **state) {
     (void)state;
     static const struct {
@@ -129,7 +129,7 @@ static void the_bootstrap_agrees_and_repeats(void **state) {
     assert_memory_equal(&once, &again, sizeof once);
     assert_true(memcmp(&once, &other, sizeof once) != 0);
     NEAR(once.estimate, ranks.estimate, 0);
-    /* Two ways to the same interval: they differ by a part of its width. */
+    /* Two estimates of the same interval differ by a fraction of its width. */
     const double width = ranks.high - ranks.low;
     NEAR(once.low, ranks.low, 0.35 * width);
     NEAR(once.high, ranks.high, 0.35 * width);
@@ -159,7 +159,7 @@ static void verdicts_follow_the_interval(void **state) {
     assert_int_equal(judge(x, 8, 0).verdict, PBD_FASTER);
     for (size_t i = 0; i < 8; i++) x[i] = slow[i] - 0.05;
     assert_int_equal(judge(x, 8, 0).verdict, PBD_SAME);
-    for (size_t i = 0; i < 8; i++) x[i] = slow[i] - 0.04; /* +0.6 to +1.5 %: told apart from 0, but within the margin */
+    for (size_t i = 0; i < 8; i++) x[i] = slow[i] - 0.04; /* +0.6 to +1.5 %: different from 0, but within the margin */
     assert_int_equal(judge(x, 8, 0).verdict, PBD_SAME);
     for (size_t i = 0; i < 8; i++) x[i] = 20 * (slow[i] - 0.05);
     assert_int_equal(judge(x, 8, 0).verdict, PBD_INCONCLUSIVE);
@@ -167,7 +167,7 @@ static void verdicts_follow_the_interval(void **state) {
 
 static void forecasts_how_many_pairs_decide(void **state) {
     (void)state;
-    /* Interval ±0.04 about 0.02: twice as wide as the effect, four times the pairs. */
+    /* Interval 0.02 ± 0.04: twice as wide as the effect, so four times as many pairs are needed. */
     static const double x[8] = {-0.02, 0.06, 0.00, 0.04, 0.01, 0.03, 0.02, 0.02};
     const pbd_judgement j = judge(x, 8, 0);
     assert_int_equal(j.verdict, PBD_INCONCLUSIVE);
@@ -179,9 +179,9 @@ static void forecasts_how_many_pairs_decide(void **state) {
     assert_true(judge(wide, 8, 0).more_pairs == SIZE_MAX);
 }
 
-/* The whole sequential procedure on many drawn samples: `draw` gives a log-ratio. Returns verdicts by kind. */
+/* Type of a function that draws a log-ratio, for the whole sequential procedure on many samples. */
 typedef double (*drawing)(pbd_random *);
-static double from_record(pbd_random *r) { /* signs are the random first arm's */
+static double from_record(pbd_random *r) { /* random signs, from the random order of arms */
     const double x = 0.01 * recorded[(size_t)(60 * pbd_random_uniform(r))];
     return pbd_random_uniform(r) < 0.5 ? x : -x;
 }
@@ -199,7 +199,7 @@ static void run_many(drawing draw, double shift, size_t times, size_t tally[4]) 
         pbd_verdict verdict = PBD_INCONCLUSIVE;
         for (size_t i = 0; i < 40; i++) x[i] = shift + draw(&random);
         for (size_t look = 0; look < PBD_LOOKS && verdict == PBD_INCONCLUSIVE; look++) {
-            pbd_interval i; /* as pbd_judge decides, without its bootstrap, which would take minutes here */
+            pbd_interval i; /* decides as pbd_judge, without its bootstrap, which would take minutes here */
             FINE(pbd_signed_rank(x, pbd_looks[look].pairs, pbd_looks[look].alpha, &i));
             verdict = i.low >= -limit && i.high <= limit ? PBD_SAME
                       : i.high < 0                       ? PBD_FASTER
@@ -219,7 +219,7 @@ static void false_verdicts_are_as_rare_as_designed(void **state) {
         const size_t wrong = tally[PBD_FASTER] + tally[PBD_SLOWER];
         print_message("noise %zu: %zu of 3000 wrong, %zu same, %zu inconclusive\n", d, wrong, tally[PBD_SAME],
                       tally[PBD_INCONCLUSIVE]);
-        assert_true(wrong <= 60 + 22); /* 2 % and three standard deviations of that count */
+        assert_true(wrong <= 60 + 22); /* 2 % plus three standard deviations of that count */
     }
 }
 
@@ -263,7 +263,7 @@ static void check_p(const double *v, size_t n) {
     NEAR(p, v[1], 1e-12);
 }
 
-/* R finds bounds on the sorted averages as well; its estimate is written out in the script. */
+/* R, too, takes the bounds from the sorted averages; the script computes the estimate explicitly. */
 static void check_interval(const double *v, size_t n) {
     pbd_interval i;
     FINE(pbd_signed_rank(v + 4, n, v[0], &i));
@@ -272,7 +272,7 @@ static void check_interval(const double *v, size_t n) {
     NEAR(i.high, v[3], 1e-12);
 }
 
-/* Percentiles of 20,000 resamples here and there: at twice the alpha they lie a tenth of the width further in. */
+/* Both take percentiles of 20,000 resamples. With twice the alpha these would be a tenth of the width further in. */
 static void check_bootstrap(const double *v, size_t n) {
     pbd_interval i;
     FINE(pbd_bootstrap(v + 3, n, v[0], 1, 20000, &i));

@@ -1,5 +1,5 @@
-/* Steps in histories: planted ones are found where they are, noise without any stays without, and the fit is the best
- * of all by trying all. */
+/* Steps in histories: planted steps are found at their positions, none in pure noise, and the fit is the best of all
+ * possible ones, by brute force. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static double laplace(pbd_random *r) {
     const double u = pbd_random_uniform(r) - 0.5;
     return (u < 0 ? 1 : -1) * log(1 - 2 * fabs(u));
 }
-/* What times of processes look like: quiet, but for one in twenty, which takes long. */
+/* Noise as in times of processes: small, except that one process in twenty takes long. */
 static double spiked(pbd_random *r) {
     const double x = normal(r);
     return pbd_random_uniform(r) < 0.05 ? x + 20 : x;
@@ -75,7 +75,7 @@ static void stationary_noise_has_no_steps(void **state) {
             pbd_steps_free(&s);
         }
         print_message("noise %zu: %zu of 200 stationary series have a step\n", k, alarms);
-        assert_true(alarms <= 8); /* three expected, and three standard deviations */
+        assert_true(alarms <= 8); /* three expected, plus three standard deviations */
     }
 }
 
@@ -95,7 +95,7 @@ static void two_steps_have_their_levels(void **state) {
     pbd_steps_free(&s);
 }
 
-/* Counts have no noise: three builds on either side are enough. */
+/* Counts have no noise: three builds on each side are enough. */
 static void exact_counts_need_no_statistics(void **state) {
     (void)state;
     static const double x[6] = {1100, 1100, 1100, 1210, 1210, 1210};
@@ -123,7 +123,7 @@ static void flat_and_short_series_have_none(void **state) {
     pbd_steps_free(&s);
 }
 
-/* A ramp has no levels; it is told as a staircase, which says at least that something goes on. */
+/* A ramp has no levels; it is reported as a staircase, which at least shows a change. */
 static void a_drift_is_a_staircase(void **state) {
     (void)state;
     double x[80];
@@ -166,7 +166,7 @@ static double deviation(const double *x, size_t n) {
     return sum;
 }
 
-/* The lowest BIC over all 2^(n-1) ways to cut x into levels, as the header defines it. */
+/* The lowest BIC, as defined in the header, over all 2^(n-1) ways to divide x into levels. */
 static double lowest_bic(const double *x, size_t n, unsigned *cuts) {
     double lowest = INFINITY;
     for (unsigned mask = 0; mask < 1u << (n - 1); mask++) {
@@ -184,7 +184,7 @@ static double lowest_bic(const double *x, size_t n, unsigned *cuts) {
     return lowest;
 }
 
-/* Steps that are large against the noise survive the permutation test, so that what is found is what is best. */
+/* Steps that are large against the noise survive the permutation test, so the result must be the best fit. */
 static void the_fit_is_the_best_of_all(void **state) {
     (void)state;
     pbd_random random = pbd_random_seeded(77);

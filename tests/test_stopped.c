@@ -1,5 +1,5 @@
-/* Sweeps and figures that are stopped at any moment, by Ctrl-C or by kill -9: no run that was told of is lost, the
- * store stays sound, and the same command started again does the rest and nothing else. */
+/* Sweeps and figures stopped at any moment, by Ctrl-C or by kill -9: no reported run is lost, the store stays intact,
+ * and the same command started again makes only the missing runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void write_text(const char *name, const char *text) {
     if (!file || fputs(text, file) < 0 || fclose(file) != 0) fail_msg("cannot write %s: %s", name, strerror(errno));
 }
 
-/* The workplace's plots is a link to the checkout's: this test has its own. */
+/* Replaces the workplace's link to the checkout's plots by a folder of the test. */
 static int make_place(void **state) {
     (void)state;
     if (unlink(in_workplace("plots")) != 0 || mkdir(in_workplace("plots"), 0777) != 0) return -1;
@@ -52,10 +52,10 @@ static int make_place(void **state) {
 /* ---- Looking at the store from outside --------------------------------------------------------------------------- */
 
 static const char all_runs[] = "SELECT count(*) FROM run";
-/* A run that Ctrl-C cut short is kept as interrupted, and made again. */
+/* A run stopped by Ctrl-C is stored as interrupted, and made again. */
 static const char finished_runs[] = "SELECT count(*) FROM run WHERE state = 'ok'";
 
-/* 0 while there is no store or no table yet. */
+/* The count, or 0 if there is no store or no table yet. */
 static long count_in(const char *db, const char *query) {
     sqlite3 *sql = NULL;
     sqlite3_stmt *count = NULL;
@@ -76,7 +76,7 @@ static void sleep_us(long us) {
     nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000}, NULL);
 }
 
-/* xorshift64*: the same moments, as far as a clock goes. */
+/* State of xorshift64*: the same moments in each test run, up to timing. */
 static uint64_t dice = 20161104;
 static long roll(long sides) {
     dice ^= dice >> 12;
@@ -89,11 +89,11 @@ static long roll(long sides) {
 
 typedef struct running {
     pid_t pid;
-    int out; /* the reading end of its standard output */
+    int out; /* read end of its standard output */
     long lines;
 } running;
 
-/* Starts it in a process group of its own, as a shell starts a job. */
+/* Starts the program in its own process group, as a shell does for a job. */
 static running start(const char *const *words, const char *err_name) {
     const char *argv[16] = {getenv("PBDBENCH_PROGRAM")};
     for (size_t n = 0; words[n] && n < 14; n++) argv[n + 1] = words[n];
@@ -115,14 +115,14 @@ static running start(const char *const *words, const char *err_name) {
     return r;
 }
 
-/* Reads until it has told of `lines` runs, or to its end. */
+/* Reads until the program has reported `lines` runs, or to the end of its output. */
 static void read_lines(running *r, long lines) {
     char chunk[1024];
     for (ssize_t n; r->lines < lines && (n = read(r->out, chunk, sizeof chunk)) > 0;)
         for (ssize_t i = 0; i < n; i++) r->lines += chunk[i] == '\n';
 }
 
-/* Signals the whole group, as Ctrl-C does, and gives the exit code. */
+/* Signals the whole group, as Ctrl-C does. Returns the exit code. */
 static int stop(running *r, int signal_number) {
     kill(-r->pid, signal_number);
     read_lines(r, LONG_MAX);
@@ -136,7 +136,7 @@ static void expect_sound(const char *db) {
     forget(&answer);
 }
 
-/* The last start: exactly the runs that are missing. */
+/* Starts the sweep a last time, which must make exactly the missing runs. */
 static void finish_sweep(const char *db) {
     char says[100];
     long kept = count_runs(db);
@@ -149,7 +149,7 @@ static void finish_sweep(const char *db) {
     expect_sound(db);
 }
 
-/* Starts the sweep again and again and stops each start after a few more runs, at any point within a run. */
+/* Starts the sweep repeatedly and stops it after a few more runs each time, at a random point within a run. */
 static void stop_at_random(const char *name, int signal_number, int wanted_code, const char *says) {
     enum { STOPS = 8 };
     const char *db = strdup(in_workplace(name)), *err = strdup(in_workplace("err.txt"));
@@ -164,7 +164,7 @@ static void stop_at_random(const char *name, int signal_number, int wanted_code,
         printf("[          ] stopped with %ld of %d runs stored, %ld told of: %d\n", kept, RUNS, r.lines, code);
         assert_int_equal(code, wanted_code);
         assert_true(count_in(db, all_runs) >= r.lines && kept > before && kept < RUNS);
-        assert_true(kept >= r.lines - (signal_number == SIGINT)); /* the last line may be that of the run cut short */
+        assert_true(kept >= r.lines - (signal_number == SIGINT)); /* the last line may be that of the interrupted run */
         expect_sound(db);
         char *text = slurp(open(err, O_RDONLY | O_CLOEXEC));
         expect_says(text, says);
@@ -185,7 +185,7 @@ static void test_kill_at_random_moments(void **state) {
     stop_at_random("killed.db", SIGKILL, -SIGKILL, "");
 }
 
-/* Killed while it starts: the store may not be there, be empty, or have no run. */
+/* Killed during its start: the store may be missing, empty, or without runs. */
 static void test_kill_at_the_very_start(void **state) {
     (void)state;
     for (int i = 0; i < 12; i++) {
@@ -202,7 +202,7 @@ static void test_kill_at_the_very_start(void **state) {
     }
 }
 
-/* A scene that takes minutes to make asks for no signal: the first one ends it all the same. */
+/* Building a scene that takes minutes does not poll for signals, but the first signal ends it nevertheless. */
 static void test_stopped_while_building(void **state) {
     (void)state;
     static const int signals[] = {SIGINT, SIGTERM};
@@ -226,7 +226,7 @@ static void test_stopped_while_building(void **state) {
 
 /* ---- A figure that is stopped ------------------------------------------------------------------------------------ */
 
-/* Waits for something that another process does. */
+/* Waits for an effect of another process. */
 static bool comes_true(bool (*holds)(const char *), const char *what) {
     for (int ms = 0; ms < TOLD_SECONDS * 1000; ms++) {
         if (holds(what)) return true;
@@ -238,14 +238,14 @@ static bool comes_true(bool (*holds)(const char *), const char *what) {
 static bool has_some_runs(const char *db) { return count_runs(db) >= 5; }
 static bool is_there(const char *path) { return access(path, F_OK) == 0; }
 
-/* No verdict is told or kept of a figure that lacks runs. */
+/* A figure with missing runs gets no verdict, neither printed nor stored. */
 static void test_figure_stopped_in_its_runs(void **state) {
     (void)state;
     char *db = strdup(in_workplace("figure.db")), *err = strdup(in_workplace("err.txt"));
     const char *const words[] = {"reproduce", "stop-fig1", "--db", db, "--out", in_workplace("pictures"), NULL};
     running r = {.lines = 0};
     int code = 0;
-    for (int tries = 0; tries < 5 && code == 0; tries++) { /* a busy machine may look too late */
+    for (int tries = 0; tries < 5 && code == 0; tries++) { /* on a busy machine the signal may come too late */
         unlink(db);
         r = start(words, err);
         assert_true(comes_true(has_some_runs, db));
@@ -270,7 +270,7 @@ static void test_figure_stopped_in_its_runs(void **state) {
     free(err);
 }
 
-/* Ctrl-C reaches gnuplot too, and is not taken for a fault of the script. */
+/* Ctrl-C ends gnuplot, too, which must not be reported as an error in the script. */
 static void test_figure_stopped_in_its_drawing(void **state) {
     (void)state;
     char *db = strdup(in_workplace("figure.db")), *err = strdup(in_workplace("err.txt"));

@@ -1,7 +1,7 @@
-/* The store keeps what it is given, gives it back bit for bit, and lets nothing of it be changed.
+/* The store returns what was put in bit for bit, and allows no change.
  *
- * The answers come from outside the store's own reading: from SQLite's shell of functions on a plain connection, from
- * a parser of JSON, and from the numbers themselves.
+ * Expected values do not come from the store's own read functions, but from SQLite on a plain connection, from a JSON
+ * parser, and from the numbers themselves.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 /* ---- Keeping ----------------------------------------------------------------------------------------------------- */
 
-/* Equal, or both NaN; the sign of zero is not kept. */
+/* Equal, or both NaN; the sign of zero is not stored. */
 static void assert_same(double got, double wanted) {
     if (isnan(wanted) ? !isnan(got) : got != wanted) fail_msg("got %.17g, wanted %.17g", got, wanted);
 }
@@ -94,7 +94,7 @@ static void a_run_comes_back_whole(void **state) {
     assert_clean(path);
 }
 
-/* What is stored of a metric without a column for its kind, by programs of before and after kinds. */
+/* The kinds of metrics, read from stores of programs from before and after the column for kinds. */
 static void kinds_are_read(void **state) {
     (void)state;
     static const struct {
@@ -144,7 +144,7 @@ static void plain_sql_reads_it(void **state) {
     assert_sql(path, "PRAGMA journal_mode", "wal");
 }
 
-/* A store of one run, put again and again with one thing changed: each gets an id of its own. */
+/* One run is put repeatedly with a single change each time; each gets a different id. */
 static void every_part_counts(void **state) {
     (void)state;
     const char *path = fresh("parts.db");
@@ -247,7 +247,7 @@ static void nothing_can_be_changed(void **state) {
         assert_int_equal(plain_sql(path, sql), SQLITE_CONSTRAINT);
         replace_sql(path, table, column, 1, sql);
         assert_int_equal(plain_sql(path, sql), SQLITE_CONSTRAINT);
-        replace_sql(path, table, column, 0, sql); /* the very same rows: passed over */
+        replace_sql(path, table, column, 0, sql); /* identical rows are ignored */
         assert_int_equal(plain_sql(path, sql), SQLITE_OK);
     }
     char *after = export_of(path);
@@ -291,7 +291,7 @@ static void a_finished_run_is_found(void **state) {
     pbd_store_close(store);
 }
 
-/* Runs by other sources or on another machine are kept, and made anew here. */
+/* Runs of other sources or of another machine are kept, but made again here. */
 static void runs_from_elsewhere_do_not_count(void **state) {
     (void)state;
     static const char *const changes[] = {
@@ -320,7 +320,7 @@ static void a_prefix_names_a_run(void **state) {
     assert_fine(pbd_store_open(path, PBD_STORE_READ, &store));
     for (size_t digits = 4; digits <= 32; digits += 7) {
         snprintf(prefix, sizeof prefix, "%.*s", (int)digits, id);
-        for (char *c = prefix; *c != '\0'; c++) *c = (char)(*c >= 'a' ? *c - 'a' + 'A' : *c); /* capitals do too */
+        for (char *c = prefix; *c != '\0'; c++) *c = (char)(*c >= 'a' ? *c - 'a' + 'A' : *c); /* capitals do, too */
         assert_fine(pbd_store_get(store, prefix, &got));
         assert_string_equal(got.run_id, id);
         pbd_result_free(&got);
@@ -450,7 +450,7 @@ static void a_store_merges_into_another(void **state) {
     (void)state;
     const char *into = fresh("into.db"), *from = fresh("other.db");
     make_store(into, 2);
-    make_store(from, 4); /* by another invocation: its first two runs are other runs */
+    make_store(from, 4); /* by another invocation, so that its first two runs differ */
     size_t added, known;
     assert_fine(merge(into, from, &added, &known));
     assert_int_equal(added, 4);
@@ -463,7 +463,7 @@ static void a_store_merges_into_another(void **state) {
     assert_clean(from);
 }
 
-/* Replaces the first `what` in the export's last line, so that what went before has been taken in. */
+/* Replaces the first `what` in the export's last line, so that the lines before it have been imported. */
 static char *edited(const char *text, const char *what, const char *with) {
     const char *last = text;
     for (const char *c = text; c[0] != '\0' && c[1] != '\0'; c++) last = c[0] == '\n' ? c + 1 : last;
@@ -555,7 +555,7 @@ static void db_and_show_answer(void **state) {
     json_t *object = json_loads(json.out, 0, NULL);
     expect_says(json_string_value(json_object_get(object, "command")), "pbdbench run cube_shear -m fem_linear");
 
-    /* The command makes a run of the same cell: then there are two. */
+    /* The command makes another run of the same cell. */
     char *command = word(json_string_value(json_object_get(object, "command"))), *rest = command;
     const char *words[64] = {NULL};
     size_t n = 0;

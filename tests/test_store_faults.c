@@ -1,7 +1,7 @@
-/* The store under bad files, read-only folders, full disks, kill -9 and company.
+/* The store with bad files, read-only folders, full disks, kill -9 and concurrent writers.
  *
- * What must hold: a sentence that says which file and what to do, a refused file untouched to the byte with nothing
- * put beside it, and no finished run lost.
+ * Required: a message that names the file and the remedy; a refused file that stays unchanged to the byte, with no file
+ * created beside it; no loss of finished runs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "program.h"
 #include "store_sample.h"
 
-/* FOLDER/NAME in a buffer. */
+/* Writes FOLDER/NAME to `out`. */
 static void join(char out[PATH_MAX], const char *folder, const char *name) {
     if ((size_t)snprintf(out, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX) abort();
 }
@@ -49,7 +49,7 @@ static int in_child(void (*body)(const char *path), const char *path) {
     return wait_for(child);
 }
 
-/* Skips the test, with the reason, when the child could not set up what it tests. */
+/* Runs `body` in a child; skips the test, with the reason, if the child could not set up its environment. */
 static void demand_child(void (*body)(const char *path), const char *path, const char *cannot) {
     const int code = in_child(body, path);
     if (code == CHILD_CANNOT) {
@@ -97,7 +97,7 @@ static void other_files_are_refused(void **state) {
     const char *text = fresh("notes.txt"), *image = fresh("half.db");
     write_bytes(text, "some notes\n", 11);
     assert_refused_both(text, "not a database");
-    write_bytes(image, "SQLite format 3", 16); /* its first bytes and no more */
+    write_bytes(image, "SQLite format 3", 16); /* only the first bytes of the header */
     assert_refused_both(image, "not a database");
     assert_refused_both(workplace(), "a folder");
     assert_refused_both("/dev/full", "a device");
@@ -108,7 +108,7 @@ static void other_files_are_refused(void **state) {
     char deep[PATH_MAX];
     join(deep, workplace(), "a/b/c.db");
     assert_refused(deep, PBD_STORE_WRITE, "cannot be made");
-    join(deep, text, "c.db"); /* a file where a folder should be */
+    join(deep, text, "c.db"); /* a file in place of a folder */
     assert_refused_both(deep, "notes.txt");
 }
 
@@ -124,7 +124,7 @@ static void a_new_store_makes_its_folder(void **state) {
     assert_clean(empty);
 }
 
-/* SQLite's magic words for paths mean nothing here. */
+/* SQLite's special path names are ordinary file names here. */
 static void a_path_is_only_a_path(void **state) {
     (void)state;
     char cwd[PATH_MAX];
@@ -147,7 +147,7 @@ static void foreign_sql(const char *path, const char *sql) {
     sqlite3_close(db);
 }
 
-/* Writes in WAL mode and dies before the journal goes back into the file. */
+/* Writes in WAL mode and dies before the journal is checkpointed into the file. */
 static void leave_a_wal(const char *path) {
     sqlite3 *db;
     child_demand(sqlite3_open(path, &db) == SQLITE_OK, "opens");
@@ -210,7 +210,8 @@ static void a_store_with_a_lost_page_is_refused(void **state) {
     free(whole.byte);
 }
 
-/* What method and case say of themselves is no part of a run. A line that is no JSON stays out as well: it differs. */
+/* Exports without the descriptions of method and case, which are no part of a run. Lines that are not JSON are dropped,
+ * which makes the export differ. */
 static char *export_of_runs(pbd_store *store) {
     char *text = NULL, *kept = NULL, *rest = NULL;
     size_t bytes = 0, runs;
@@ -230,7 +231,7 @@ static char *export_of_runs(pbd_store *store) {
     return kept;
 }
 
-/* Whether a store is refused, found wrong, or holds what `wanted` holds. */
+/* Whether a store is refused, reported as damaged, or exports exactly `wanted`. */
 static bool is_noticed_or_harmless(const char *path, const char *wanted) {
     pbd_store *store;
     const pbd_status opened = pbd_store_open(path, PBD_STORE_READ, &store);
@@ -251,7 +252,7 @@ static bool is_noticed_or_harmless(const char *path, const char *wanted) {
     return fine;
 }
 
-/* One bit at a time, at places drawn by a fixed generator. */
+/* Flips one bit at a time, at positions drawn with a fixed seed. */
 static void a_flipped_bit_is_noticed_or_harmless(void **state) {
     (void)state;
     const char *path = fresh("bits.db"), *flipped = fresh("flipped.db");
@@ -277,7 +278,7 @@ static void a_flipped_bit_is_noticed_or_harmless(void **state) {
 
 /* ---- Read-only --------------------------------------------------------------------------------------------------- */
 
-/* File modes do not bind root: becomes nobody, which may fail in a sandbox. */
+/* Becomes nobody, since file modes do not restrict root; may fail in a sandbox. */
 static void leave_root(void) {
     if (geteuid() != 0) return;
     if (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0) _exit(CHILD_CANNOT);
@@ -343,7 +344,7 @@ static void write_protection_is_told(void **state) {
 
 /* ---- Full disks -------------------------------------------------------------------------------------------------- */
 
-/* Puts runs until it does not work any more; prints the id of each that worked to `ids`. */
+/* Puts runs until one is refused; prints the ids of the stored ones to `ids`. */
 static pbd_status put_until_refused(pbd_store *store, unsigned from, FILE *ids, unsigned *stored) {
     pbd_status status = pbd_ok();
     for (*stored = 0; status.code == PBD_OK && *stored < 100000;) {
@@ -357,7 +358,7 @@ static pbd_status put_until_refused(pbd_store *store, unsigned from, FILE *ids, 
     return status;
 }
 
-/* Every run whose id was printed is there and whole. Returns their number. */
+/* Asserts that every run whose id was printed is stored completely. Returns their number. */
 static unsigned assert_all_there(const char *path, FILE *ids) {
     pbd_store *store;
     char id[40];
@@ -366,7 +367,7 @@ static unsigned assert_all_there(const char *path, FILE *ids) {
     assert_fine(pbd_store_open(path, PBD_STORE_WRITE, &store));
     while (fgets(id, sizeof id, ids) != NULL) {
         pbd_result got;
-        if (id[strcspn(id, "\n")] != '\n') break; /* the last line of a killed process */
+        if (id[strcspn(id, "\n")] != '\n') break; /* incomplete last line of a killed process */
         id[strcspn(id, "\n")] = '\0';
         assert_fine(pbd_store_get(store, id, &got));
         assert_int_equal(got.metrics, SAMPLE_METRICS);
@@ -380,7 +381,7 @@ static unsigned assert_all_there(const char *path, FILE *ids) {
 
 static FILE *id_file;
 
-/* SQLite's own limit gives SQLITE_FULL, as a disk without a free block does. */
+/* SQLite's size limit causes SQLITE_FULL, as a full disk does. */
 static void a_full_database_is_told_and_goes_on(void **state) {
     (void)state;
     const char *path = fresh("full.db");
@@ -396,7 +397,7 @@ static void a_full_database_is_told_and_goes_on(void **state) {
     expect_says(status.text, path);
     assert_true(stored > 3);
     assert_int_equal(sqlite3_exec(pbd_store_sql(store), "PRAGMA max_page_count = 100000", NULL, NULL, NULL), SQLITE_OK);
-    assert_fine(put_sample(store, stored, run_id)); /* room again: the same store goes on */
+    assert_fine(put_sample(store, stored, run_id)); /* with space again, the same store works */
     fprintf(id_file, "%s\n", run_id);
     pbd_store_close(store);
     assert_int_equal(assert_all_there(path, id_file), stored + 1);
@@ -405,7 +406,7 @@ static void a_full_database_is_told_and_goes_on(void **state) {
 
 static rlim_t size_limit;
 
-/* Files may not grow past size_limit: EFBIG from the system, in the middle of whatever SQLite writes. */
+/* Files cannot grow past size_limit: EFBIG from the system, at any point of SQLite's writes. */
 static void put_within_limit(const char *path) {
     signal(SIGXFSZ, SIG_IGN);
     pbd_store *store;
@@ -442,7 +443,7 @@ static void write_text(const char *path, const char *text) {
     fclose(file);
 }
 
-/* A file system of our own, seen by this process only. */
+/* Mounts a small file system that only this process sees. */
 static void mount_small_disk(const char *folder) {
     char map[64];
     const unsigned uid = geteuid(), gid = getegid();
@@ -468,7 +469,7 @@ static void fill_a_disk(const char *folder) {
     pbd_store_close(store);
     child_demand(stored > 3, "some runs fit");
 
-    /* Still full: it opens for reading, and nothing is lost. */
+    /* With the disk still full, the store opens for reading, and nothing is lost. */
     size_t problems = 1, bytes = 0;
     char *says = NULL;
     FILE *out = open_memstream(&says, &bytes);
@@ -484,7 +485,7 @@ static void fill_a_disk(const char *folder) {
     fclose(null);
     pbd_store_close(store);
 
-    /* And read-only, for root too. */
+    /* The same on a read-only file system, which holds for root, too. */
     child_demand(mount("tmpfs", folder, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL) == 0, strerror(errno));
     status = pbd_store_open(path, PBD_STORE_WRITE, &store);
     child_demand(status.code == PBD_BAD_INPUT && strstr(status.text, "read-only") != NULL, status.text);
@@ -519,7 +520,7 @@ static void put_for_ever(const char *path) {
 
 static void wait_ms(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
 
-/* Until something is added to the file: how long a process takes to its first run differs ten-fold. */
+/* Waits until the file grows, as the time to the first run of a process varies tenfold. */
 static void wait_for_growth(FILE *file) {
     struct stat before, now;
     fstat(fileno(file), &before);
@@ -531,7 +532,7 @@ static void wait_for_growth(FILE *file) {
     fail_msg("no run in 20 s");
 }
 
-/* The store is new at first, so that its making is killed too. */
+/* The store does not exist at first, so that its creation is killed, too. */
 static void killing_loses_no_finished_run(void **state) {
     (void)state;
     const char *path = fresh("killed.db");
@@ -551,7 +552,7 @@ static void killing_loses_no_finished_run(void **state) {
         assert_true(there >= before_last);
     }
     printf("             %u runs reported by 25 killed processes, all there\n", there);
-    assert_true(there >= 20); /* each but the first five had stored one */
+    assert_true(there >= 20); /* all but the first five had stored a run */
     fclose(id_file);
 }
 
@@ -569,7 +570,7 @@ static void put_forty(const char *path) {
     pbd_store_close(store);
 }
 
-/* They also race to create the file. */
+/* The writers also race to create the file. */
 static void writers_at_once_lose_nothing(void **state) {
     (void)state;
     for (int round = 0; round < 5; round++) {
@@ -603,10 +604,10 @@ static void add_and_die(const char *path) {
     pbd_status status = pbd_store_open(path, PBD_STORE_WRITE, &store);
     for (unsigned n = BEFORE; n < BEFORE + LATER && status.code == PBD_OK; n++) status = put_sample(store, n, run_id);
     child_demand(status.code == PBD_OK, status.text);
-    kill(getpid(), SIGKILL); /* before the journal goes back into the file */
+    kill(getpid(), SIGKILL); /* before the journal is checkpointed */
 }
 
-/* How many runs a store of these bytes has with a journal of these beside it: whole ones, and one more can be put. */
+/* The number of runs of a store with these bytes and this journal. All must be complete, and a new run can be put. */
 static long runs_with(const file_bytes *store, const unsigned char *wal, size_t wal_bytes) {
     const char *path = fresh("stale.db"), *journal = fresh("stale.db-wal");
     char run_id[33];
@@ -635,7 +636,7 @@ static void a_stale_journal_leaves_whole_runs(void **state) {
     assert_int_equal(runs_with(&store, NULL, 0), BEFORE);
     assert_int_equal(runs_with(&store, wal.byte, wal.count), BEFORE + LATER);
     long last = BEFORE;
-    for (size_t part = 1; part < 16; part++) { /* cut short */
+    for (size_t part = 1; part < 16; part++) { /* truncated */
         const long runs = runs_with(&store, wal.byte, part * wal.count / 16);
         assert_true(runs >= last && runs <= BEFORE + LATER);
         last = runs;
@@ -649,7 +650,7 @@ static void a_stale_journal_leaves_whole_runs(void **state) {
     unsigned char noise[4096];
     for (size_t i = 0; i < sizeof noise; i++) noise[i] = (unsigned char)(i * i * 31 + i / 7);
     assert_int_equal(runs_with(&store, noise, sizeof noise), BEFORE);
-    assert_clean(path); /* writes it back */
+    assert_clean(path); /* checkpoints the journal */
     file_bytes after = read_bytes(path);
     assert_int_equal(runs_with(&after, wal.byte, wal.count), BEFORE + LATER);
     free(after.byte);
@@ -657,7 +658,7 @@ static void a_stale_journal_leaves_whole_runs(void **state) {
     free(wal.byte);
 }
 
-/* A merge of two good runs and a bad one leaves nothing behind, also when the disk is full half-way. */
+/* A merge of two good runs and a bad one adds nothing; nor does a merge during which the disk fills up. */
 static void a_merge_that_fails_adds_nothing(void **state) {
     (void)state;
     const char *from = fresh("much.db"), *into = fresh("little.db");

@@ -1,5 +1,5 @@
-/* strain_based on the ladder: each constraint's projection against closed forms and finite differences, what couples
- * and what does not (continuum, T-2), and what all solvers of elements share. */
+/* strain_based on the ladder: the projection of each constraint against closed forms and finite differences; coupling
+ * of constraints (continuum, T-2); the tests that all element solvers share. */
 #include "tests/element_ladder.h"
 
 /* ---- One constraint at a time ------------------------------------------------------------------------------------ */
@@ -86,8 +86,8 @@ static void test_projections(void **unused) {
         }
 }
 
-/* continuum.stretch_one_step: the length form meets its constraint in one projection, whatever the masses; the squared
- * form does not. */
+/* continuum.stretch_one_step: with any masses, one projection satisfies the constraint in its length form, but not in
+ * its squared form. */
 static void test_stretch_is_met_in_one_step(void **unused) {
     (void)unused;
     for (int triangle = 0; triangle < 2; triangle++)
@@ -109,8 +109,9 @@ static void test_stretch_is_met_in_one_step(void **unused) {
             }
 }
 
-/* continuum.normalised_shear_decoupled: in F, the derivative by f_i is perpendicular to f_i. On a corner tetrahedron
- * whose fourth vertex is held the lengths of the axes stay; free, they change (T-2); naive, they change either way. */
+/* continuum.normalised_shear_decoupled: in terms of F, the derivative with respect to f_i is perpendicular to f_i. On a
+ * corner tetrahedron the lengths of the axes stay if the fourth vertex is held; if it is free, they change (T-2). With
+ * the naive form they change in both cases. */
 static void test_shear_and_stretch(void **unused) {
     (void)unused;
     for (int naive = 0; naive < 2; naive++)
@@ -144,8 +145,8 @@ static void test_shear_and_stretch(void **unused) {
         }
 }
 
-/* As XPBD with all moduli on: at rest a small load gives the strain of an elastic body of nu = 0, whose energy in small
- * strain is E/2 (e_x^2 + ... ) + E/4 (g_xy^2 + ...). */
+/* As XPBD with all moduli: at rest under a small load, the strain is that of an elastic body with nu = 0, whose energy
+ * at small strain is E/2 (e_x^2 + ... ) + E/4 (g_xy^2 + ...). */
 static void test_rest_of_the_compliant_form(void **unused) {
     (void)unused;
     pbd_scene scene;

@@ -13,8 +13,8 @@ static double stretch_of(mat3 F, const double b[3]) {
     return sqrt(vec3_dot(image, image) / (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]));
 }
 
-/* Of triangle 0: p a + q b of its edges a and b at rest is the direction as it lies in the plane, the nearest to it
- * there; how much longer the same p and q are of the edges now. Without any frame. */
+/* Stretch of a direction in triangle 0, computed without a local frame: its projection onto the plane at rest is
+ * p a + q b with the edges a and b. Returns the length with the current edges over that with the rest edges. */
 static double lying_stretch(const pbd_scene *scene, const double *x, const double direction[3]) {
     const uint32_t *c = scene->triangles.corner;
     const double *rest = scene->particles.positions;
@@ -35,7 +35,7 @@ static double lying_stretch(const pbd_scene *scene, const double *x, const doubl
     return sqrt(after / before);
 }
 
-/* psi of element 0 of the scene at x, by the plain law in f64 (which test_materials holds to hand-made numbers). */
+/* psi of element 0 of the scene at x, by the plain law in f64 (which test_materials checks against values by hand). */
 static double energy_density(const pbd_scene *scene, const double *x) {
     const double(*d)[3];
     double edge[3][3], f[3][3] = {{0}};
@@ -67,7 +67,7 @@ static double energy_density(const pbd_scene *scene, const double *x) {
     return psi;
 }
 
-/* What one projection must do: the formulas of the kernel's head with differences for gradients. */
+/* Expected displacements of one projection: formulas of the kernel's first comment, gradients by differences. */
 static void expected_move(const pbd_scene *scene, const char *form, double dt, const double *x, double *out) {
     const int corners = scene->tets.count ? 4 : 3;
     double h[12], q = 0;
@@ -91,7 +91,7 @@ static void expected_move(const pbd_scene *scene, const char *form, double dt, c
     for (int i = 0; i < 3 * corners; i++) out[i] = s * h[i] / scene->particles.masses[i / 3];
 }
 
-/* None, one, and several of which not all have a stiffness. */
+/* Fibre directions, used as none, one, and several of which not all have a stiffness. */
 static const double fibre[3][3] = {{0.6, 0.1, -0.5}, {-0.3, 2, 0.4}, {0.5, 0.2, 0.9}};
 static const double fibre_stiffness[4][3] = {{0}, {700}, {0, 700, 300}, {700, 200, 400}};
 static const char *const fibre_names[4] = {"no fibre", "a fibre", "the second and third fibre", "three fibres"};
@@ -130,7 +130,7 @@ static void one_projection(bool triangle, int fibres, law_kind law, const char *
     snprintf(what, sizeof what, "%s %s %s, %s: move against differences, relative",
              triangle ? "triangle" : "tetrahedron", law_names[law], form, fibre_names[fibres]);
     check_near(what, worst / scale, 0, 1e-6);
-    /* A move is the difference of two positions: it carries their rounding. */
+    /* A displacement is the difference of two positions and carries their rounding. */
     const double limit = fmax(1e-12, rounding / size);
     for (int d = 0; d < 3; d++) check_near("linear impulse, relative", impulse[d] / size, 0, limit);
     for (int d = 0; d < 3; d++) check_near("angular impulse, relative", angular[d] / size, 0, limit);
@@ -181,8 +181,8 @@ static void test_units_do_not_matter(void **unused) {
 
 /* ---- Rest: forces balance ---------------------------------------------------------------------------------------- */
 
-/* A tetrahedron on three held corners with a load on the fourth, under heavy damping: at rest the energy's gradient is
- * the load. */
+/* A tetrahedron with three corners held and a load on the fourth, with heavy damping: at rest the gradient of the
+ * energy equals the load. */
 static void expect_load_is_balanced(const char *law, const char *words, double dt, int steps) {
     pbd_scene scene;
     uint32_t held[3] = {0, 1, 2};
@@ -217,8 +217,8 @@ static void test_rest_balances_the_load(void **unused) {
         expect_load_is_balanced(law_names[law], "form=xpbd_root iterations=30 damping=60", 1e-3, 4000);
 }
 
-/* The order hd needs the shorter step: at 1 ms it is off by 0.011 N, however many iterations, and by a quarter of that
- * at half the step. */
+/* The order hd needs the shorter step: at 1 ms its error is 0.011 N for any number of iterations, at half the step a
+ * quarter of that. */
 static void test_vectors_at_rest(void **unused) {
     (void)unused;
     static const char *const form[] = {"six_strains", "two_constraints", "two_constraints constraint_order=dh",
@@ -232,8 +232,8 @@ static void test_vectors_at_rest(void **unused) {
 
 /* ---- Plastic flow ------------------------------------------------------------------------------------------------ */
 
-/* A stretched tetrahedron let go under heavy damping: elastic, it is undeformed again; plastic by von Mises, it keeps a
- * strain without a trace; by the whole strain, one with. */
+/* A stretched tetrahedron is released with heavy damping. Elastic, it returns to its rest shape; with von Mises
+ * plasticity it keeps a strain without trace; with plasticity of the whole strain, one with a trace. */
 static void test_plastic_strain_stays(void **unused) {
     (void)unused;
     static const char *const words[] = {"plastic_flow=von_mises", "plastic_flow=von_mises", "plastic_flow=whole"};
@@ -290,8 +290,8 @@ static void test_precisions_and_backends(void **unused) {
             expect_backends_agree("strain_energy", variants[v], triangles);
         }
 }
-/* Fibres and plastic flow on the emulated device: flow has kernels of its own, and several fibres of triangles a road.
- */
+/* Fibres and plastic flow on the emulated device: flow has separate kernels, several fibres of triangles a separate
+ * code path. */
 static void test_fibres_and_flow_emulated(void **unused) {
     (void)unused;
     const pbd_material material = {.E = 1e4,
@@ -359,8 +359,8 @@ static void make_two_bars(pbd_scene *scene, double middle, double E, double othe
     }
 }
 
-/* Two bars in series carry the same stress: the elongation is sigma (L1/E1 + L2/E2). Nodes of a section are a per cent
- * apart where iterations end early; their mean is not. */
+/* Two bars in series carry the same stress: the elongation is sigma (L1/E1 + L2/E2). With few iterations nodes of a
+ * section differ by a per cent, so their mean is tested. */
 static void test_bars_in_series(void **unused) {
     (void)unused;
     const double E = 1000, other = 4000, pull = 0.5;
@@ -383,7 +383,7 @@ static void test_bars_in_series(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Two materials that are the same are one. */
+/* Two identical materials act as one. */
 static void test_equal_materials_are_one(void **unused) {
     (void)unused;
     pbd_scene scene;

@@ -8,7 +8,7 @@
 /* ---- Constraints with several components --------------------------------------------------------------------------
  */
 
-/* Components of a form, and the matrix that softens them over V: C + alpha lambda, alpha = soft/(V dt^2). */
+/* Writes the components C of a form and the compliance matrix `soft`: C + alpha lambda = 0, alpha = soft/(V dt^2). */
 static int components(const pbd_scene *scene, const char *form, const double *x, double c[6], double soft[6][6],
                       double *rest_volume) {
     element_shape shape;
@@ -33,7 +33,7 @@ static int components(const pbd_scene *scene, const char *form, const double *x,
         for (int i = 0; i < 6; i++)
             for (int j = 0; j < 6; j++) stiff[i][j] = (i < 3 && j < 3 ? lambda : 0) + (i == j ? 2 * mu : 0);
         for (int i = 0; i < 6; i++) soft[i][i] = 1;
-        for (int k = 0; k < 6; k++) /* the inverse by Gauss and Jordan */
+        for (int k = 0; k < 6; k++) /* inverse by Gauss-Jordan elimination */
             for (int i = 0; i < 6; i++) {
                 const double pivot = stiff[k][k], factor = stiff[i][k] / pivot;
                 if (i == k) continue;
@@ -54,7 +54,7 @@ static int components(const pbd_scene *scene, const char *form, const double *x,
     return 2;
 }
 
-/* (J W J^T + alpha) d lambda = -C, dx = W J^T d lambda, of components first to end, by differences. */
+/* (J W J^T + alpha) d lambda = -C, dx = W J^T d lambda, for components first .. end - 1, J by differences. */
 static void vector_move(const pbd_scene *scene, const char *form, int first, int end, double dt, const double *x,
                         double *out) {
     double c[6], up[6], down[6], soft[6][6], j[6][12], a[6][7], rest_volume;
@@ -128,7 +128,7 @@ static void test_vector_projections(void **unused) {
         }
         check_near(vector_forms[k], worst / size, 0, 1e-6);
         for (int d = 0; d < 3; d++) check_near("impulse, kg m", impulse[d], 0, 1e-13);
-        /* one constraint after the other turns about the places that the first has left */
+        /* not for a sequence of constraints: the second is projected at the positions after the first */
         for (int d = 0; d < 3 && k < 2; d++) check_near("angular impulse, kg m^2", angular[d], 0, 1e-13);
         free(x);
         pbd_scene_free(&scene);
@@ -175,13 +175,13 @@ static bool is_strains(int form) { return strstr(all_forms[form].words, "six_str
 static bool is_sequence(int form) { return strstr(all_forms[form].words, "constraint_order") != NULL; }
 static bool is_global(int form) { return strstr(all_forms[form].words, "global") != NULL; }
 
-/* Green strains of all tetrahedra after a free bar has come to rest under `pull`, Pa, on both its ends; to be freed. */
+/* Green strains of all tetrahedra of a free bar at rest under `pull`, Pa, on both ends; to be freed. */
 static double *strains_under(double pull, const struct form *form, double dt, int steps) {
     pbd_scene scene;
     char words[160];
     make_cubes(&scene, (const int[]){3, 2, 2}, 3000);
     const double *X = scene.particles.positions;
-    for (size_t p = 0; p < scene.particles.count; p++) { /* nodes inside stay off their places */
+    for (size_t p = 0; p < scene.particles.count; p++) { /* interior nodes keep their jitter */
         const double i = round(X[3 * p] / 0.1), j = round(X[3 * p + 1] / 0.1), k = round(X[3 * p + 2] / 0.1);
         if (i > 0 && i < 3 && j == 1 && k == 1) continue;
         scene.particles.positions[3 * p] = 0.1 * i;
@@ -202,8 +202,8 @@ static double *strains_under(double pull, const struct form *form, double dt, in
     return out;
 }
 
-/* Largest error of the strains of all tetrahedra under uniform uniaxial stress, over sigma/E: the mean of pulling and
- * pressing, which has no second order. */
+/* Largest error of the strains of all tetrahedra under uniform uniaxial stress, over sigma/E: half the difference of
+ * tension and compression, which has no second-order term. */
 static double patch_error(const struct form *form, double dt, int steps) {
     const double E = 3000, nu = 0.35, pull = 1e-4 * E;
     double *out = strains_under(pull, form, dt, steps), *in = strains_under(-pull, form, dt, steps), worst = 0;
@@ -217,9 +217,9 @@ static double patch_error(const struct form *form, double dt, int steps) {
 }
 
 /* Rungs: moduli at F = I, patch test. E and nu of every form, by the strain of each tetrahedron of an uneven mesh under
- * uniform stress. Gradients of six strains turn to second order only, and they are exact. Those of the others turn on
- * the way from where loads would carry the body in a step, however small the strain, and multipliers keep their
- * directions: their moduli are those of the step, and the error falls by its square. */
+ * uniform stress. The form with six strains is exact, as its gradients rotate only at second order. The gradients of
+ * the others rotate on the way back from the predicted positions, however small the strain, while multipliers keep
+ * their directions. Their moduli depend on the step, with an error of order dt^2. */
 static void test_moduli_and_patch(void **unused) {
     (void)unused;
     skip_if_sanitized();
@@ -231,7 +231,7 @@ static void test_moduli_and_patch(void **unused) {
     }
 }
 
-/* How far a free body at rest is from its shape after 50 ms. */
+/* m; largest displacement of a free body at rest after 50 ms. */
 static double rest_drift(const struct form *form, int iterations, double dt) {
     pbd_scene scene;
     char words[160];
@@ -246,8 +246,8 @@ static double rest_drift(const struct form *form, int iterations, double dt) {
     return off;
 }
 
-/* Rung: a body at rest stays there, with any number of iterations. One constraint of the pair after the other does not
- * keep it: what the first does, the second takes back with gradients of another place. That falls with the step. */
+/* Rung: a body at rest stays there, with any number of iterations. Two constraints in sequence do not keep it, since
+ * the second undoes the first with gradients at other positions. This drift decreases with the step. */
 static void test_rest_stays(void **unused) {
     (void)unused;
     for (int k = 0; k < FORMS; k++)
@@ -292,21 +292,21 @@ static void test_linear_momentum(void **unused) {
     }
 }
 
-/* Rungs: units; E and masses times 2^10; threads; f32 against f64; a turned scene; order in time. */
+/* Rungs: units; E and masses times 2^10; threads; f32 against f64; a rotated scene; order in time. */
 static void test_forms_as_all_others(void **unused) {
     (void)unused;
     for (int k = 0; k < FORMS; k++) {
         const char *law = all_forms[k].law;
         char words[160];
-        /* a sequence at 5 ms makes 1e-7 m of rounding in 40 steps: shorter ones */
+        /* at 5 ms a sequence amplifies rounding to 1e-7 m in 40 steps, hence the substeps */
         snprintf(words, sizeof words, "%s iterations=5 substeps=%d", all_forms[k].words, is_sequence(k) ? 5 : 1);
         print_message("  %s\n", words);
-        /* what has no strain has the direction of its rounding, which one solve of all takes for a constraint */
+        /* an unstrained element's gradient has the direction of rounding, which the global solve would constrain */
         if (k != ROOT_GLOBAL) {
             expect_units_do_not_matter_of("strain_energy", words, law);
             expect_rotation_invariance_of("strain_energy", words, true, law);
         }
-        if (!is_global(k)) { /* f64 alone; test_global_solve has its threads */
+        if (!is_global(k)) { /* the global solve is f64 only; test_global_solve tests its threads */
             expect_scale_does_not_matter("strain_energy", words, law);
             expect_same_on_threads_of("strain_energy", words, false, law);
             expect_precisions_agree_of("strain_energy", words, false, 2e-5, law);
@@ -315,13 +315,13 @@ static void test_forms_as_all_others(void **unused) {
         const double order = order_in_time("strain_energy", words, law);
         if (!is_sequence(k)) check_near("order in time", order, 1, 0.15);
         print_message("    order in time: %.3g\n", order);
-        assert_true(order > 0.85); /* of a sequence: above, as its own error falls by the square */
+        assert_true(order > 0.85); /* higher for a sequence, whose own error is of order dt^2 */
     }
 }
 
-/* Rung: colours reversed. Tetrahedra in reverse get other colours and another order of sweeps. What is converged is the
- * same to the share of the path, which is none for one solve of all, falls with the displacement for six strains, and
- * is per cent at any displacement for the others (README.md). */
+/* Rung: colours reversed. Tetrahedra in reverse order get other colours and another order of sweeps. Converged results
+ * agree up to path dependence, which is none for the global solve, decreases with the displacement for six strains, and
+ * is of the order of a per cent at any displacement for the others (README.md). */
 static void test_order_of_elements(void **unused) {
     (void)unused;
     skip_if_sanitized();
@@ -353,7 +353,7 @@ static void test_order_of_elements(void **unused) {
         }
         print_message("    %s: %.2g of the displacement, %.2g of a thousandth of it\n", all_forms[k].words, off[0],
                       off[1]);
-        if (is_sequence(k)) continue; /* what it makes of rest is no smaller than this displacement */
+        if (is_sequence(k)) continue; /* its drift at rest is as large as this displacement */
         check_near("of the displacement", off[0], 0, is_global(k) ? 1e-9 : is_strains(k) ? 2e-4 : 0.02);
         if (is_global(k) || is_strains(k)) check_near("of a thousandth of it", off[1], 0, 2e-7);
     }

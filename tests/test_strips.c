@@ -1,4 +1,4 @@
-/* Strips of a figure: rendered states of its runs at given moments, which `reproduce` draws. */
+/* Strips of a figure: states of its runs at given times, rendered by `reproduce`. */
 #include "tests/paper.h"
 
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ static void make_strip(const char *id, const char *strip) {
     free(text);
 }
 
-/* Tile (row, column) as it was rendered. */
+/* Row y of pixels of the rendered tile (row, column). */
 static const unsigned char *tile_row(const pbd_image *sheet, int row, int column, int y) {
     const int height = (sheet->height - FOOT) / ROWS;
     return sheet->pixel + 3 * ((size_t)sheet->width * (size_t)(row * height + CAPTION + y) + (size_t)(TILE * column));
@@ -38,8 +38,8 @@ static size_t pixels_that_differ(const pbd_image *sheet, const int a[2], const i
 
 #define TWO_RUNS "sql: \"SELECT run_id, printf('v0 = %g', v0) FROM thrown ORDER BY v0\""
 
-/* Both bodies start alike; until the end, which a later moment shows, the faster one falls by 0.2 m, the slower one by
- * 0.01 m. */
+/* Both bodies start in the same state. A time after the end shows the final state, where the faster one has fallen by
+ * 0.2 m, the slower one by 0.01 m. */
 static void test_runs_and_moments(void **state) {
     (void)state;
     pbd_image sheet PBD_CLEANUP(pbd_image_free) = {0};
@@ -51,14 +51,13 @@ static void test_runs_and_moments(void **state) {
     assert_int_equal(pbd_png_read(in_workplace("pictures/tiny-strip-body.png"), &sheet).code, PBD_OK);
     assert_int_equal(sheet.width, COLUMNS * TILE);
     assert_int_equal((sheet.height - FOOT) % ROWS, 0);
-    const size_t some = TILE * (size_t)(sheet.height - FOOT) / ROWS / 1000; /* gnuplot places tiles by rounding */
+    const size_t some = TILE * (size_t)(sheet.height - FOOT) / ROWS / 1000; /* gnuplot rounds the positions of tiles */
     assert_true(pixels_that_differ(&sheet, (int[]){0, 0}, (int[]){1, 0}) < some);
     assert_true(pixels_that_differ(&sheet, (int[]){1, 0}, (int[]){1, 2}) > 10 * some);
     assert_true(pixels_that_differ(&sheet, (int[]){0, 2}, (int[]){1, 2}) > 10 * some);
 }
 
-/* `report` shows a strip that is drawn, of a store that has its runs; a figure without charts has strips all the same.
- */
+/* `report` shows a drawn strip if the store has its runs, also for a figure without charts. */
 static void test_report(void **state) {
     (void)state;
     make_strip("tiny-shown", "name: body, " TWO_RUNS ", moments: [0.01]");
@@ -84,7 +83,7 @@ static bool is_same_time(struct timespec a, struct timespec b) {
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* A strip that shows these runs already is kept; other moments are drawn anew. */
+/* A strip that already shows these runs is kept; with other times it is drawn again. */
 static void test_drawn_once(void **state) {
     (void)state;
     const char *const picture = "pictures/tiny-once-body.png";
@@ -106,7 +105,7 @@ static void test_drawn_once(void **state) {
     assert_int_equal(count_runs("once.db"), 2);
 }
 
-/* Strips of two figures at a time are those that one process draws. */
+/* Strips of two figures drawn in parallel equal those drawn by one process. */
 static void test_strips_beside_each_other(void **state) {
     (void)state;
     static const char *const jobs[] = {"1", "2"}, *const db[] = {"one.db", "two.db"};
@@ -130,7 +129,7 @@ static void test_strips_beside_each_other(void **state) {
                             3 * (size_t)sheet[0][i].width * (size_t)sheet[0][i].height);
     }
     for (int k = 0; k < 4; k++) pbd_image_free(&sheet[k / 2][k % 2]);
-    /* one process makes runs of its own and draws; of three, two draw, and the first finds the pictures */
+    /* alone, one process makes the runs and draws; with three, two draw and the first finds the pictures */
     assert_int_equal(count_rows("one.db", "SELECT count(*) FROM invocation"), 1);
     assert_true(count_rows("two.db", "SELECT count(*) FROM invocation") > 3);
 }

@@ -1,5 +1,5 @@
-/* Loads on edges, faces and bodies: consistent forces against closed forms, and patch tests by traction for every
- * element and every case that loads a surface, on skewed meshes too. */
+/* Loads on edges, faces and bodies: consistent forces against closed forms; patch tests with tractions for every
+ * element and every case with surface loads, also on skewed meshes. */
 #define REAL double
 #include "cases/scenes/loaded.h"
 #include "cases/scenes/sheet.h"
@@ -21,7 +21,7 @@ static double row(const piece_weight w, int node, int corners) {
     return sum;
 }
 
-/* Integrals of shape functions: 1/6, 1/6, 4/6 of an edge; 0 and 1/3 of a triangle; 1/36, 4/36, 16/36 of a rectangle. */
+/* Integrals of quadratic shape functions: edge 1/6, 1/6, 4/6; triangle 0 and 1/3; rectangle 1/36, 4/36, 16/36. */
 static void uniform_loads_by_hand(void **state) {
     (void)state;
     static const double x[SURFACE_MOST_CORNERS][3] = {{1, 1, 2}, {4, 1, 2}, {4, 3, 2}, {1, 3, 2}};
@@ -43,8 +43,8 @@ static void uniform_loads_by_hand(void **state) {
     }
 }
 
-/* A density that is linear in x and y. The forces' sum and moments are integrals of polynomials over a trapezium with
- * the corners (0, 0), (4, 0), (3, 2), (1, 2): area 6, centroid (2, 8/9), integrals of xx, xy, yy: 29, 32/3, 20/3. */
+/* A density linear in x and y. Sum and moments of the forces are integrals of polynomials over a trapezium with the
+ * corners (0, 0), (4, 0), (3, 2), (1, 2): area 6, centroid (2, 8/9), integrals of xx, xy, yy: 29, 32/3, 20/3. */
 static void linear_loads_by_hand(void **state) {
     (void)state;
     static const double x[SURFACE_MOST_CORNERS][3] = {{0, 0, 0}, {4, 0, 0}, {3, 2, 0}, {1, 2, 0}};
@@ -71,7 +71,7 @@ static void linear_loads_by_hand(void **state) {
 
 /* ---- Bars -------------------------------------------------------------------------------------------------------- */
 
-enum { LONG = 3 }; /* widths */
+enum { LONG = 3 }; /* length of the bar in widths */
 
 static void write_elements(FILE *file, bool tets, const size_t corner[8], size_t *element) {
     static const int six[6][4] = {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6}, {0, 7, 4, 6}, {0, 4, 5, 6}, {0, 5, 1, 6}};
@@ -82,8 +82,8 @@ static void write_elements(FILE *file, bool tets, const size_t corner[8], size_t
     }
 }
 
-/* A box LONG x 1 x 1 along `axis`, n elements across, as an INP file; nodes within a side or the inside moved by up to
- * skew elements. Sides stay plane. Returns the path. */
+/* Writes a box LONG x 1 x 1 along `axis`, n elements across, as an INP file. Nodes within faces and in the interior are
+ * moved by up to `skew` elements; faces stay plane. Returns the path. */
 static const char *write_bar(bool tets, int axis, int n, double skew) {
     static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
                                      {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
@@ -124,7 +124,7 @@ static void open_bar(trial *t, bool tets, int axis, int n, double skew, const ch
     open_case(t, "mesh", all);
 }
 
-/* Solves for rest with this method; t->x is where particles come to lie. */
+/* Solves for rest with this method; t->x receives the positions. */
 static void solve(trial *t, const char *method, const char *words) {
     solver s;
     solver_open(&s, method, PBD_PRECISION_F64, 1, &t->scene, words);
@@ -133,7 +133,7 @@ static void solve(trial *t, const char *method, const char *words) {
     solver_close(&s);
 }
 
-/* The largest distance of a particle from where `wanted` puts it. */
+/* The largest distance of a particle from its position by the displacements `wanted`. */
 static double largest_error(const trial *t, void (*wanted)(const double *x, double *u)) {
     double largest = 0;
     for (size_t i = 0; i < t->scene.particles.count; i++) {
@@ -146,7 +146,7 @@ static double largest_error(const trial *t, void (*wanted)(const double *x, doub
     return largest;
 }
 
-/* Pulled by 10 N at x = LONG, E = 1000, nu = 0, corotated: P = E (s - 1), the same everywhere. */
+/* Pulled by 10 N at x = LONG, E = 1000, nu = 0, corotated: uniform P = E (s - 1). */
 static void pulled(const double *x, double *u) { u[0] = 0.01 * x[0], u[1] = u[2] = 0; }
 
 static const char pull[] = "nu=0 E=1000 material=corotated gravity=0 force_x=10";
@@ -174,7 +174,7 @@ static void pulled_bars_stretch_evenly(void **state) {
 
 /* ---- Any constant stress, by tractions on the whole surface ------------------------------------------------------ */
 
-/* Hooke's law for this strain, E = 1000 and nu = 0.3; so small that all laws are Hooke's. */
+/* A strain so small that all laws agree with Hooke's, E = 1000, nu = 0.3. */
 static const double strain[3][3] = {{3e-8, 1e-8, -2e-8}, {1e-8, -2e-8, 1.5e-8}, {-2e-8, 1.5e-8, 1e-8}};
 
 static void strained(const double *x, double *u) {
@@ -195,7 +195,7 @@ static void traction_on(const double *a, const double *b, const double *c, doubl
     }
 }
 
-/* Every outside face bears stress times normal; three corners of the box are put where they belong. */
+/* Loads every outside face with stress times normal; three corners of the box are fixed at their final positions. */
 static void load_all_sides(trial *t, int corners) {
     pbd_scene *s = &t->scene;
     const size_t n = s->particles.count;
@@ -280,8 +280,8 @@ static void tetrahedra_of_constraints_stretch_evenly(void **state) {
     close_case(&t);
 }
 
-/* A traction r x n on a face of three elements across, edge 2, h = 2/3, over t = (-y, x): corners of the row y = 1 take
- * h^2 (-7/12, 7/12), the node beside them h^2/3 along y and 7/6 of that along -x. */
+/* A torsional traction r x n on a face of three elements across, edge 2, h = 2/3, here t = (-y, x): the corner (1, 1)
+ * gets h^2 (-7/36, 7/36), the node beside it at (1/3, 1) h^2 (-7/18, 1/6). Ratios of these are checked. */
 static void torsion_is_consistent(void **state) {
     (void)state;
     trial t;
@@ -295,7 +295,7 @@ static void torsion_is_consistent(void **state) {
     check_near("beside it, y over x", beside[1] / beside[0], -3 / 7.0, 1e-12);
     const pbd_loaded *quads = &t.scene.surface_load.quads;
     assert_int_equal(quads->count, 9);
-    const double size = hypot(quads->density[0], quads->density[1]) / sqrt(2); /* at (-1, -1): 1/m of the density */
+    const double size = hypot(quads->density[0], quads->density[1]) / sqrt(2); /* at (-1, -1): density over radius */
     for (size_t i = 0; i < detail->top_count; i++) {
         const double *x = t.scene.particles.positions + 3 * (size_t)detail->top[i],
                      *f = forces + 3 * (size_t)detail->top[i];
@@ -305,7 +305,7 @@ static void torsion_is_consistent(void **state) {
     close_case(&t);
 }
 
-/* nu = 0: an even stretch, by 5 % of the edge at the top. */
+/* nu = 0: a uniform stretch of 5 %. */
 static void lifted(const double *x, double *u) { u[0] = u[1] = 0, u[2] = 0.05 * x[2]; }
 
 static void traction_on_the_cube_stretches_evenly(void **state) {
@@ -319,7 +319,7 @@ static void traction_on_the_cube_stretches_evenly(void **state) {
     close_case(&t);
 }
 
-/* Its forces are its own formula. */
+/* The case computes these forces with its own formula, compared here with consistent loads on edges. */
 static void towel_pulls_its_edges_consistently(void **state) {
     (void)state;
     trial t;
@@ -401,7 +401,7 @@ static void a_piece_of_no_element_is_refused(void **state) {
 
 /* ---- Weight ------------------------------------------------------------------------------------------------------ */
 
-/* Lumped by shape functions, the masses of any mesh have the body's weight and its centre. */
+/* Masses lumped by shape functions give the body's mass and centre on any mesh. */
 static void masses_have_the_centre_of_the_body(void **state) {
     (void)state;
     static const double centre[3] = {LONG / 2.0, 0.5, 0.5};

@@ -1,5 +1,5 @@
-/* Sweeps in parts: frozen, run shard by shard, merged. Slurm is played by a script called sbatch that writes down how
- * it was called and runs the tasks at once; the real one is in slurm.sh. */
+/* Sweeps in parts: planned, run shard by shard, merged. A script called sbatch stands in for Slurm: it records its
+ * arguments and runs the tasks immediately. slurm.sh tests the real Slurm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,14 +14,14 @@
 #include "tests/program.h"
 #include "tests/sanitized.h"
 
-/* 13 cells, of which one has 3 repeats: 15 runs, in 4 shards of 4. */
+/* 13 cells, one of them with 3 repeats: 15 runs, in shards of 4. */
 enum { RUNS = 15, SHARDS = 4 };
 static const char sweep_yaml[] =
     "runs:\n"
     "  - {name: fit, case: hex_fit, method: pbd_distance, threads: 1, axes: [\"nu=0:0.22:0.02\"]}\n"
     "  - {name: often, case: hex_fit, method: pbd_distance, threads: 1, set: [nu=0.3], repeats: 3}\n";
 
-/* Each array's tasks are run at once, but for those named in `skip`. */
+/* Runs the tasks of each array immediately, except those named in `skip`. */
 static const char fake_sbatch[] =
     "#!/bin/sh\n"
     "here=$(dirname \"$0\")\n"
@@ -66,7 +66,7 @@ static int make_place(void **state) {
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
-/* «sweep WORDS --dir DIR» must end with this code; what it said on both streams, the caller frees. */
+/* `sweep WORDS --dir DIR` must exit with this code. Returns its output on both streams; to be freed. */
 static char *sweep(int code, const char *dir, const char *const *words) {
     const char *all[24] = {"sweep"};
     char *says;
@@ -82,7 +82,7 @@ static char *sweep(int code, const char *dir, const char *const *words) {
 }
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* ... and say this. */
+/* The same, and the output must contain `wanted`. */
 static void sweep_says(int code, const char *dir, const char *const *words, const char *wanted) {
     char *says = sweep(code, dir, words);
     expect_says(says, wanted);
@@ -120,7 +120,7 @@ static void expect_whole(const char *db) {
     forget(&answer);
 }
 
-/* The published file of a shard, as a path of the caller's. */
+/* The path of a shard's published file; to be freed. */
 static char *shard_file(const char *dir, int number) {
     char folder[PATH_MAX], begin[16], *path = NULL;
     snprintf(folder, sizeof folder, "%s/shards", in_workplace(dir));
@@ -137,7 +137,7 @@ static char *shard_file(const char *dir, int number) {
 
 /* ---- The same answers -------------------------------------------------------------------------------------------- */
 
-/* Every number that is no time, in one text. */
+/* All numbers except times, as one text. */
 static char *answers(const char *db) {
     sqlite3 *sql = NULL;
     sqlite3_stmt *stmt = NULL;
@@ -220,7 +220,7 @@ static void note_says(const char *note, const char *wanted, bool is_there) {
     free(text);
 }
 
-/* Arrays of 3 at most: 4 shards are two parts. One task does not come through; resume submits it alone. */
+/* Arrays have at most 3 tasks, so 4 shards need two arrays. One task fails; resume submits only that one. */
 static void slurm_runs_and_resumes(void **state) {
     (void)state;
     with_slurm(true);
@@ -251,7 +251,7 @@ static void slurm_runs_and_resumes(void **state) {
     char *list = read_text(in_workplace("slurm/jobs/4.shards"));
     assert_string_equal(list, "2\n");
     free(list);
-    note_says("bin/calls", "--account=me --gres=gpu:1", true); /* as before */
+    note_says("bin/calls", "--account=me --gres=gpu:1", true); /* the arguments of submit */
     note_says("bin/merged", "4 of 4 shards merged: 6 runs added, 9 already present", true);
     without_slurm();
     expect_whole("slurm.db");
@@ -266,8 +266,8 @@ static void slurm_packed_and_throttled(void **state) {
                      in_workplace("packed.db"))));
     note_says("packed/jobs/1.sh", "#SBATCH --array=0-2%2\n", true);
     note_says("packed/jobs/1.sh", "#SBATCH --exclusive", false);
-    note_says("packed/jobs/3.sh", "#SBATCH --array=0-0%2\n", true);        /* 7 shards of 2 are 3 parts */
-    note_says("bin/calls", "--parsable --dependency=afterany:102 ", true); /* a throttle holds for all of them */
+    note_says("packed/jobs/3.sh", "#SBATCH --array=0-0%2\n", true);        /* 7 shards of 2 need 3 arrays */
+    note_says("bin/calls", "--parsable --dependency=afterany:102 ", true); /* the throttle spans arrays */
     without_slurm();
     expect_whole("packed.db");
     assert_int_equal(count_in("packed.db", "SELECT count(*) FROM invocation WHERE argv LIKE '%\"--packed\"%'"), 7);
@@ -288,14 +288,14 @@ static void slurm_refuses_or_is_not_there(void **state) {
                "'sbatch' cannot be started: No such file or directory: submit where Slurm's sbatch is, or run the "
                "shards here with --engine local");
     without_slurm();
-    /* Nothing was submitted: it can still be. */
+    /* Nothing was submitted, so it can still be submitted. */
     free(sweep(0, "refused", WORDS("submit", "--engine", "local", "-q", "--db", in_workplace("refused.db"))));
     expect_whole("refused.db");
 }
 
 /* ---- Tasks that are killed, or run twice ------------------------------------------------------------------------- */
 
-/* Starts a shard and signals it when it has told of its first run. */
+/* Starts a shard and signals it after its first reported run. */
 static int stop_shard(const char *dir, int signal_number) {
     const char *const argv[] = {getenv("PBDBENCH_PROGRAM"), "sweep", "run-shard", "0", "--json", "--dir",
                                 in_workplace(dir),          NULL};
@@ -318,7 +318,7 @@ static int stop_shard(const char *dir, int signal_number) {
     return wait_for(pid);
 }
 
-/* Runs long enough to be caught in the midst of a shard. */
+/* The runs are long enough to be interrupted within a shard. */
 static void what_is_killed_publishes_nothing(void **state) {
     (void)state;
     write_text("slow.yaml",
@@ -348,7 +348,7 @@ static int exit_of(const char *const *words) {
 #define DURATION "0.2"
 #endif
 
-/* A run of some seconds, at once and in parts of one; how many these are is the machine's matter. */
+/* A run of some seconds, whole and in parts of one second, whose number depends on the machine. */
 static void a_long_run_goes_on(void **state) {
     (void)state;
     static const char *const queries[] = {
@@ -375,7 +375,7 @@ static void a_long_run_goes_on(void **state) {
     sweep_says(2, "parts", WORDS("status", "--pause", "3"), "--pause is not valid with sweep status");
 }
 
-/* A shard is hidden while the task runs a second time: what two tasks that overlap leave behind. */
+/* Hides a shard's file while its task runs again, as if two tasks overlapped. Returns the second file; to be freed. */
 static char *run_twice(const char *dir, int number) {
     char *first = shard_file(dir, number), hidden[PATH_MAX], text[12];
     snprintf(hidden, sizeof hidden, "%s", in_workplace("hidden.db"));
@@ -395,7 +395,7 @@ static void twins_count_once(void **state) {
     free(sweep(0, "twice", WORDS("submit", "--engine", "local", "-q", "--db", in_workplace("twice.db"))));
     free(run_twice("twice", 1));
     free(run_twice("twice", 3));
-    /* Those that were merged stay the ones that count, whichever names come first. */
+    /* The files merged first remain the valid ones, whatever the order of names. */
     merge_says(0, "twice", "twice.db",
                "0 runs added, 15 already present, 0 failed, diverged or unphysical; 2 made twice");
     expect_whole("twice.db");
@@ -413,7 +413,7 @@ static void overwrite(const char *path, off_t at, const char *bytes, size_t coun
     close(file);
 }
 
-/* Changes the first place at which a text stands in a file; false: it stands nowhere. */
+/* Replaces the first occurrence of a text in a file; false: there is none. */
 static bool replace_in_file(const char *path, const char *old, const char *new) {
     struct stat about;
     chmod(path, 0644);
@@ -434,7 +434,7 @@ static void copy(const char *from, const char *to) {
     assert_int_equal(system(command), 0);
 }
 
-/* A file's name stands in job scripts, where a newline would begin a line of its own. */
+/* File names are written to job scripts, where a newline in a name would start a new line. */
 static void names_that_job_scripts_cannot_hold_are_refused(void **state) {
     (void)state;
     static const char *const names[] = {"a\necho planted.yaml", "a\"b.yaml", "a\\b.yaml"};
@@ -446,7 +446,7 @@ static void names_that_job_scripts_cannot_hold_are_refused(void **state) {
     }
 }
 
-/* Cut short; a changed number; another sweep's; a store that is no shard; something else altogether. */
+/* Shard files that are truncated, have a changed number, belong to another sweep, are another store or no store. */
 static void bad_files_are_named_and_left_aside(void **state) {
     (void)state;
     plan("bad");
@@ -479,7 +479,7 @@ static void bad_files_are_named_and_left_aside(void **state) {
     expect_says(says, "missing: 0-2;");
     free(says);
     assert_int_equal(access(in_workplace("bad/aside/foreign.db"), F_OK), 0);
-    /* What is aside is missing, and made again. */
+    /* The shards that were set aside are missing, and made again. */
     sweep_says(0, "bad", WORDS("resume", "--db", in_workplace("bad.db")), "4 of 4 shards merged: ");
     expect_whole("bad.db");
     free(cut);
@@ -490,7 +490,7 @@ static void bad_files_are_named_and_left_aside(void **state) {
 
 /* ---- Manifests that are not as they were planned ----------------------------------------------------------------- */
 
-/* Writes the hash anew that the last line holds: what somebody would do who wants the change. */
+/* Recomputes the hash in the last line, as somebody would do who changes the manifest on purpose. */
 static void seal_again(const char *path) {
     char *text = read_text(path), hash[33];
     char *last = strstr(text, "{\"hash\"");
@@ -521,7 +521,7 @@ static void manifests_are_frozen(void **state) {
     assert_true(replace_in_file(path, "\"nu=0.04\"", "\"nu=0.05\""));
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         sweep_says(2, "frozen", WORDS(actions[i][0], actions[i][1]), "was changed after planning (its hash is ");
-    seal_again(path); /* with a hash that fits, it is another cell than its id says; and another manifest */
+    seal_again(path); /* the hash fits now, but the changed cell does not match its id */
     sweep_says(2, "frozen", WORDS("submit", "--engine", "local", "-q", "--db", in_workplace("frozen.db")),
                "and was planned as ");
     free(before);
@@ -543,14 +543,14 @@ static void manifests_belong_to_their_build(void **state) {
                "was planned by a pbdbench of other sources (000000000000; this one: ");
     sweep_says(2, "build", WORDS("submit", "--engine", "local"),
                "was planned by a pbdbench of other sources (000000000000; this one: ");
-    merge_says(4, "build", "build.db", "0 of 4 shards merged"); /* any build can take what was made */
+    merge_says(4, "build", "build.db", "0 of 4 shards merged"); /* any build can merge */
     assert_int_equal(truncate(path, 3000), 0);
     sweep_says(2, "build", WORDS("status"), "was changed after planning (it is cut short)");
     free(text);
     sweep_says(2, "nowhere", WORDS("status"), "there is no sweep in ");
 }
 
-/* A run that its method refuses is told of by its shard and by each merge; the others are made. */
+/* A run that its method refuses is reported by its shard and by each merge; the others are made. */
 static void refused_runs_are_told_of(void **state) {
     (void)state;
     write_text("laws.yaml",
@@ -566,7 +566,7 @@ static void refused_runs_are_told_of(void **state) {
     assert_int_equal(count_in("laws.db", "SELECT count(*) FROM run"), 1);
 }
 
-/* Its name would begin a line of the job script. */
+/* Names of sweep files and folders with a newline or a quote, which would break the job script, are refused. */
 static void names_stay_out_of_scripts(void **state) {
     (void)state;
     const char *const names[] = {"a\n#SBATCH --uid=0\n.yaml", "a\"b.yaml"};

@@ -1,5 +1,5 @@
-/* tlsph on the ladder: its forces against the formulas computed here in the plainest way, affine motions, momenta,
- * energy, a zero-energy motion with and without control, steps, materials, units, threads, precisions and backends.
+/* tlsph on the ladder: forces against a direct implementation of the formulas, affine motions, momenta, energy, a
+ * zero-energy mode with and without control, time steps, materials, units, threads, precisions and backends.
  * Mutants of its kernels (tests/mutants.cmake) must fail here. */
 #define REAL double
 #include "methods/physics/matter/law_material.h"
@@ -27,7 +27,7 @@ static void make_lattice(pbd_scene *scene, const size_t side[3], double jitter, 
     memcpy(scene->particles.start, scene->particles.positions, 3 * n * sizeof(double));
 }
 
-/* 4 x 5 x 3 off their places, of uneven volumes and masses, stretched, sheared and turned, and then moved at random. */
+/* 4 x 5 x 3 jittered particles, uneven in volume and mass, stretched, sheared and rotated, then displaced at random. */
 static void make_cloud(pbd_scene *scene, double uneven) {
     static const double map[3][3] = {{0.5, 0.48, -0.7}, {-0.9, 0.7, 0.1}, {0.48, 0.64, 0.6}};
     uint64_t seed = 7;
@@ -94,7 +94,7 @@ static double control_energy(const pbd_scene *s, const double *x, double xi) {
     return sum;
 }
 
-/* Ganzenmueller's, of all pairs, by their definition: out, N. */
+/* Ganzenmueller's control forces, N, from their definition over all pairs. */
 static void central_forces(const pbd_scene *s, const double *x, double alpha, double *out) {
     memset(out, 0, 3 * s->particles.count * sizeof *out);
     for (size_t i = 0; i < s->particles.count; i++) {
@@ -120,7 +120,7 @@ static void central_forces(const pbd_scene *s, const double *x, double alpha, do
 
 /* ---- What the method does ---------------------------------------------------------------------------------------- */
 
-/* Forces at the scene's start, N: by the velocities of one short step from rest. */
+/* Forces at the scene's start, N, from the velocities after one short step from rest. */
 static void forces_by(const char *words, const pbd_scene *scene, double *out) {
     solver s;
     const double dt = 1e-9;
@@ -141,7 +141,7 @@ static double energy_of(const pbd_scene *s, const double *x, double xi) {
     return elastic_energy(s, x) + (xi > 0 ? control_energy(s, x, xi) : 0);
 }
 
-/* Every third of the forces, against minus the gradient of the energy by differences; relative to the largest. */
+/* Error of every third force against minus the gradient of the energy by differences, relative to the largest. */
 static double off_gradient(const pbd_scene *scene, const double *force, double xi) {
     double x[3 * CLOUD], worst = 0;
     memcpy(x, scene->particles.start, sizeof x);
@@ -156,7 +156,7 @@ static double off_gradient(const pbd_scene *scene, const double *force, double x
     return worst / largest_of(force, CLOUD);
 }
 
-/* Two materials of the same law, 30 times as stiff. */
+/* Adds a second material of the same law, 30 times as stiff. */
 static void mix(pbd_scene *scene) {
     scene->materials = 2;
     scene->material[1] = scene->material[0];
@@ -198,7 +198,7 @@ static void test_central_control(void **unused) {
     }
 }
 
-/* What the balance of energy counts. Forces along the pair have no energy. */
+/* The energy of control in the energy balance. Central forces have no energy. */
 static void test_control_energy(void **unused) {
     (void)unused;
     for (int several = 0; several < 2; several++) {
@@ -229,7 +229,7 @@ static void test_laws_differ(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* F is the map itself, and control adds no force to any affine motion. */
+/* For an affine motion F is its gradient, and control adds no force. */
 static void test_affine(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -251,8 +251,8 @@ static void test_affine(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Rung: moduli at F = I, and the patch test. F of an affine motion is the same everywhere, so that the forces f_i of a
- * uniform stress P satisfy sum_i f_i X_i^T = -V P; P is Hooke's up to the strain. Control adds nothing. */
+/* Rung: moduli at F = I, and the patch test. F of an affine motion is uniform, so the forces f_i of a uniform stress P
+ * satisfy sum_i f_i X_i^T = -V P. P is Hooke's to a relative error of the size of the strain. Control adds nothing. */
 static void test_moduli(void **unused) {
     (void)unused;
     static const double h[3][3] = {{1, 0.4, -0.2}, {0.7, -0.5, 0.9}, {0.1, -0.6, 0.3}}, strain = 1e-6;
@@ -297,7 +297,7 @@ static void test_rest_stays(void **unused) {
     }
 }
 
-/* Rung: the order of particles, which there are no colours of, changes rounding alone. */
+/* Rung: the order of particles changes only rounding; there are no colours. */
 static void test_order_of_particles(void **unused) {
     (void)unused;
     double *x[2];
@@ -326,7 +326,7 @@ static void test_order_of_particles(void **unused) {
     free(x[1]);
 }
 
-/* All forces together and their torque, relative to the sums of sizes. */
+/* The sum of all forces and their torque, relative to the sums of magnitudes. */
 static void test_momenta(void **unused) {
     (void)unused;
     static const char *const words[] = {"hourglass=0", "hourglass=5", "hourglass=50 control=central",
@@ -354,7 +354,7 @@ static void test_momenta(void **unused) {
 
 /* ---- Energy and steps -------------------------------------------------------------------------------------------- */
 
-/* A free bar of 8 x 3 x 3 that swings: the largest change of its energy, that of control included, over a time. */
+/* The largest change of the energy, that of control included, of a vibrating free bar of 8 x 3 x 3 particles. */
 static double energy_change(double xi, double dt, int steps) {
     char words[40];
     snprintf(words, sizeof words, "hourglass=%g", xi);
@@ -392,7 +392,7 @@ static void test_energy_order(void **unused) {
     }
 }
 
-/* What goes in comes out, when the velocities are turned: the integrator is symmetric in time. */
+/* With reversed velocities the motion returns to its start: the integrator is symmetric in time. */
 static void test_goes_back(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -425,7 +425,7 @@ static double step_chosen(const solver *s) {
     return NAN;
 }
 
-/* How far a jittered lattice that is jolted at random gets in `steps` steps of `factor` times dt=auto. */
+/* m; largest displacement of a jittered lattice with random velocities in `steps` steps of `factor` times dt=auto. */
 static double excursion(const char *words, double factor, int steps) {
     pbd_scene scene;
     solver s;
@@ -471,9 +471,10 @@ static void test_auto_step(void **unused) {
 
 /* ---- A zero-energy motion ---------------------------------------------------------------------------------------- */
 
-/* Neighbours on a cubic lattice move in opposite directions, which F of no particle inside sees: eps is 2 u to the 6
- * neighbours at h and the 8 at sqrt 3 h, and 0 to the 12 at sqrt 2 h. By hand: the energy pulls each back by
- * 4 E (6 s_1 + 8 s_3) u, central forces by 4 E (2 s_1 + 8/3 s_3) u, the third of it that is along the pair. */
+/* Neighbours on a cubic lattice move in opposite directions, a zero-energy mode that leaves F of interior particles
+ * unchanged: eps is 2 u to the 6 neighbours at h and the 8 at sqrt 3 h, and 0 to the 12 at sqrt 2 h. By hand: control
+ * with an energy pulls each back by 4 E (6 s_1 + 8 s_3) u; central forces by 4 E (2 s_1 + 8/3 s_3) u, the third of it
+ * that acts along the pair. */
 static double checkerboard(const pbd_scene *scene, const char *words, double dt, int steps, double *force) {
     solver s;
     const size_t n = scene->particles.count, middle = n / 2;
@@ -556,8 +557,7 @@ static void test_precisions_and_backends(void **unused) {
     }
 }
 
-/* A body that stands on a floor: what it presses on it is its weight, so that its particles stay where they are, and
- * the lowest do not sink. */
+/* A body at rest on a floor: the contact carries its weight, so its particles stay, and the lowest do not sink. */
 static void test_floor(void **unused) {
     (void)unused;
     for (int precision = 0; precision < 2; precision++) {
@@ -580,8 +580,7 @@ static void test_floor(void **unused) {
             lowest = fmin(lowest, x[3 * i + 2]);
             sunk = fmax(sunk, scene.particles.positions[3 * i + 2] - x[3 * i + 2]);
         }
-        /* The top of a column of this height sinks by rho g h^2/(2 E), with 0.35 of lateral strain free at the sides.
-         */
+        /* The top of a column of this height sinks by rho g h^2/(2 E), its sides free to expand with nu = 0.35. */
         const double by_weight = 100 * 9.81 * 0.35 * 0.35 / (2 * 1e5);
         check_near("lowest particle, m", lowest, 0, precision ? 1e-12 : 1e-6);
         check_near("speed at rest, m/s", speed, 0, precision ? 1e-6 : 1e-3);
@@ -617,9 +616,9 @@ static double metric_of_run(const char *case_name, const char *settings, const c
     return value;
 }
 
-/* Against finite elements: the tip by cases/cantilever/reference.csv, and the frequency of `fem_implicit` (hex27, 2
- * cubes across: 0.9813 of the slender beam's). A bar whose end is turned once by explicit steps is torn by zero-energy
- * motions without control, and a helix with it. */
+/* Against finite elements: the tip by cases/cantilever/reference.csv, the frequency by `fem_implicit` (hex27, 2 cubes
+ * across: 0.9813 of the slender beam's). A bar whose end is rotated by one turn with explicit steps becomes a helix
+ * with control, and is torn by zero-energy modes without it. */
 static void test_bars(void **unused) {
     (void)unused;
     skip_if_sanitized();
@@ -631,7 +630,7 @@ static void test_bars(void **unused) {
     const char *const twist = "mode=dynamic damping=13 duration=2";
     check_near("helix", metric_of_run("twist", twist, "helix_deviation"), 0, 0.02);
     check_near("torn pairs", metric_of_run("twist", twist, "torn"), 0, 0);
-    /* Control gives back what the twisted shape gave it, and that is no gain: 0.17 without its energy. */
+    /* Energy stored in control and returned is no gain; without counting it the gain would be 0.17. */
     check_near("energy gained with strong control",
                metric_of_run("twist", "mode=dynamic duration=1 cells=4 hourglass=4", "energy_gain"), 0, 5e-3);
     char without[80];

@@ -1,4 +1,4 @@
-/* Parameters and axes: what is accepted, how it is spelt, what is refused and in which words. */
+/* Parameters and axes: accepted values and their spelling; refused values and their messages. */
 #include <unistd.h>
 
 #include "harness/catalog/resolve.h"
@@ -88,7 +88,7 @@ static void test_files(void **unused) {
     assert_string_equal(content.text, "abc");
     assert_int_equal(content.bytes, 3);
     pbd_content_free(&content);
-    assert_true(write(file, "d", 1) == 1); /* another content from here on */
+    assert_true(write(file, "d", 1) == 1); /* the content differs from here on */
     assert_int_equal(pbd_read_file(&values, "file", &content).code, PBD_BAD_INPUT);
     expect_refused(&file_param, pinned, "was requested");
     close(file);
@@ -148,7 +148,7 @@ static void test_resolve(void **unused) {
     const pbd_method *m = entry->by_precision[PBD_PRECISION_F32];
     pbd_setting good[] = {{"nu", "0.1"}, {"iterations", "4"}, {"nu", "0.2"}}, bad = {"itterations", "4"};
     check_ok(pbd_resolve(c, m, good, 3, &of_case, &of_method));
-    assert_true(pbd_real(&of_case, "nu") == 0.2); /* the later word wins */
+    assert_true(pbd_real(&of_case, "nu") == 0.2); /* the later setting wins */
     assert_int_equal(pbd_integer(&of_method, "iterations"), 4);
     assert_string_equal(pbd_text(&of_method, "solver"), "jacobi");
     pbd_values_free(&of_case);
@@ -161,16 +161,16 @@ static void test_resolve(void **unused) {
     m = entry->by_precision[PBD_PRECISION_F32];
     pbd_setting same[] = {{"dt", "step"}, {"step", "0.0125"}, {"dt", "0.5"}};
     check_ok(pbd_resolve(c, m, same, 2, &of_case, &of_method));
-    assert_true(pbd_real(&of_method, "dt") == 0.0125); /* what the case's number is, wherever it is set */
+    assert_true(pbd_real(&of_method, "dt") == 0.0125); /* the value of the case's parameter, set before or after */
     pbd_values_free(&of_case), pbd_values_free(&of_method);
     check_ok(pbd_resolve(c, m, same, 3, &of_case, &of_method));
     assert_true(pbd_real(&of_method, "dt") == 0.5);
     pbd_values_free(&of_case), pbd_values_free(&of_method);
-    pbd_setting other = {"dt", "density"}; /* another unit */
+    pbd_setting other = {"dt", "density"}; /* a parameter with another unit */
     status = pbd_resolve(c, m, &other, 1, &of_case, &of_method);
     assert_int_equal(status.code, PBD_BAD_INPUT);
     assert_non_null(strstr(status.text, "dt='density' is not a number"));
-    bad.key = "young"; /* far from any name, but in what one says of itself */
+    bad.key = "young"; /* similar to no name, but in a description */
     status = pbd_resolve(c, m, &bad, 1, &of_case, &of_method);
     assert_int_equal(status.code, PBD_BAD_INPUT);
     assert_non_null(strstr(status.text, "is 'E' meant: Young's modulus"));
@@ -182,7 +182,7 @@ static void expect_each_once(const pbd_param *params, const char *of) {
             if (strcmp(params[k].name, params[i].name) == 0) fail_msg("%s lists %s twice", of, params[i].name);
 }
 
-/* A second parameter of a name could never be set. Plug-ins are refused for it. */
+/* A second parameter with the same name could never be set. Plug-ins with one are refused. */
 static void test_tables_name_each_parameter_once(void **unused) {
     (void)unused;
     for (size_t i = 0; i < pbd_case_count(); i++) expect_each_once(pbd_case_at(i)->params, pbd_case_at(i)->name);
@@ -195,7 +195,7 @@ static void test_tables_name_each_parameter_once(void **unused) {
 
 static bool same_text(const char *a, const char *b) { return (!a && !b) || (a && b && strcmp(a, b) == 0); }
 
-/* A case lists a parameter that two flow rules share once: it must mean the same to both. Defaults may differ. */
+/* A case lists a parameter of two flow rules once, so it must mean the same in both. Defaults may differ. */
 static void test_rules_agree_on_parameters_they_share(void **unused) {
     (void)unused;
     int shared = 0;

@@ -27,7 +27,7 @@ static double elastic_energy(const pbd_scene *scene, const double *x) {
     return sum;
 }
 
-/* The minimum of the inertia, particles x 3, to be freed. */
+/* The minimum of the inertia term, particles x 3, to be freed. */
 static double *inertial(const pbd_scene *scene, double dt) {
     const double *start = scene->particles.start ? scene->particles.start : scene->particles.positions;
     double *y = malloc(3 * scene->particles.count * sizeof *y);
@@ -95,7 +95,7 @@ static void newton_step(const pbd_scene *scene, const double *y, double dt, doub
     solve3(h, step);
 }
 
-/* A tetrahedron on three held corners: the move of the fourth in one sweep. The limit is that of second differences. */
+/* A tetrahedron with three corners held: the step of the fourth in one sweep, to the error of second differences. */
 static void test_one_vertex(void **unused) {
     (void)unused;
     static const double dt = 0.02;
@@ -124,7 +124,7 @@ static void test_one_vertex(void **unused) {
 
 /* ---- The minimum of a step --------------------------------------------------------------------------------------- */
 
-/* The largest derivative of G by differences, over that at the start. */
+/* The largest derivative of G, by differences, divided by that at the start. */
 static double gradient_left(const pbd_scene *scene, double dt, double *x) {
     double worst = 0, first = 0, *y = inertial(scene, dt);
     bool *held = calloc(scene->particles.count, sizeof *held);
@@ -168,8 +168,8 @@ static void test_minimum_of_a_step(void **unused) {
         }
 }
 
-/* A step so long that inertia is nothing: static finite elements on the same mesh. With lame=raw, of the material that
- * the law then is: Lame's (lambda - mu, mu). */
+/* With a step so long that inertia is negligible, the result is that of static finite elements on the same mesh. With
+ * lame=raw the material has the Lame parameters (lambda - mu, mu). */
 static void test_minimum_is_that_of_finite_elements(void **unused) {
     (void)unused;
     for (int raw = 0; raw < 2; raw++)
@@ -204,7 +204,7 @@ static void test_minimum_is_that_of_finite_elements(void **unused) {
         }
 }
 
-/* G after k sweeps from the same start, for each k: it never rises. Acceleration may only when it is not guarded. */
+/* G after k sweeps from the same start never rises with k, except with unguarded acceleration. */
 static void test_descent(void **unused) {
     (void)unused;
     static const char *const words[] = {"acceleration=none", "order=reversed", "acceleration=chebyshev",
@@ -231,7 +231,7 @@ static void test_descent(void **unused) {
         }
 }
 
-/* A stiff bar that is strained at its clamp: a combination is judged by all of G, elements at held corners too. */
+/* A stiff bar strained at its clamp: acceleration must be judged by all of G, including elements at held corners. */
 static void test_descent_at_a_clamp(void **unused) {
     (void)unused;
     static const char *const laws[] = {"macklin_neo_hookean", "stvk"};
@@ -258,7 +258,7 @@ static void test_descent_at_a_clamp(void **unused) {
 
 /* ---- Rest, free fall, momentum ----------------------------------------------------------------------------------- */
 
-/* A body that starts in its equilibrium stays there, however few the sweeps; but not with guess=inertia. */
+/* A body that starts at its equilibrium stays there with any number of sweeps, but not with guess=inertia. */
 static void test_rest_is_a_fixed_point(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -295,7 +295,7 @@ static void make_free(pbd_scene *scene) {
     scene->particles.velocities = calloc(3 * scene->particles.count, sizeof(double));
 }
 
-/* Momentum of a step, kg m/s, and its size. */
+/* Momentum of a step, kg m/s, and the sum of magnitudes. */
 static void momentum(const pbd_scene *scene, const double *x, double dt, double p[3], double *size) {
     p[0] = p[1] = p[2] = *size = 0;
     for (size_t i = 0; i < 3 * scene->particles.count; i++) {
@@ -305,7 +305,7 @@ static void momentum(const pbd_scene *scene, const double *x, double dt, double 
     }
 }
 
-/* Internal forces of unfinished sweeps do not cancel: momentum drifts, and no longer once the sweeps have converged. */
+/* Before convergence internal forces do not cancel, and momentum drifts; with converged sweeps it is conserved. */
 static void test_momentum_by_sweeps(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -332,7 +332,7 @@ static void test_momentum_by_sweeps(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* A body in free fall: damping by elements leaves its fall alone; by blocks, as published, it brakes it. */
+/* A body in free fall: damping of elements does not affect the fall; damping of blocks, as published, slows it. */
 static void test_damping_in_free_fall(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -354,7 +354,7 @@ static void test_damping_in_free_fall(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Stretching a body while it is damped takes a force; energy falls faster than without. */
+/* Stretching a damped body takes an additional force; energy decreases faster than without damping. */
 static void test_damping_damps(void **unused) {
     (void)unused;
     double left[3];
@@ -375,8 +375,7 @@ static void test_damping_damps(void **unused) {
         if (!(left[k] < 0.5 * left[0])) fail_msg("%s leaves %g J of %g", words[k], left[k], left[0]);
 }
 
-/* Squeezed flat and inside out, with a law that is undefined there: with a join the body recovers, and G never rises.
- */
+/* Flat and inverted, with a law that is undefined there: with a join the body recovers, and G never rises. */
 static void test_inverted_elements(void **unused) {
     (void)unused;
     static const char *const words[] = {"join=continuous", "join=shifted"};
@@ -411,7 +410,7 @@ static void test_units_do_not_matter(void **unused) {
     expect_units_do_not_matter("vbd", "iterations=5");
 }
 
-/* Two materials that are the same are one, by either kind of block. */
+/* Two identical materials act as one, with either kind of block. */
 static void test_equal_materials_are_one(void **unused) {
     (void)unused;
     for (int law = 0; law < LAW_KINDS; law++) {
@@ -445,8 +444,8 @@ static double left_after(const char *words) {
     return left;
 }
 
-/* The spectral radius of a pair of symmetric sweeps is the ratio that their residuals come to; with it, 60 sweeps leave
- * less than a third of what plain ones leave. The ratio of three sweeps is too low and gains less. */
+/* The spectral radius of a pair of symmetric sweeps is the asymptotic ratio of their residuals. With it the error after
+ * 60 sweeps is less than a third of that of plain sweeps. The ratio of three sweeps is too low and helps less. */
 static void test_acceleration_is_faster(void **unused) {
     (void)unused;
     const double plain = left_after("iterations=60 order=symmetric");
@@ -460,8 +459,8 @@ static void test_acceleration_is_faster(void **unused) {
 
 /* ---- What all solvers of elements share -------------------------------------------------------------------------- */
 
-/* Accelerated ones end before they have converged: where a combination changes G by rounding alone, either answer to
- * whether it is taken is right, and backends differ by 1e-12 m. */
+/* Accelerated variants end before convergence. Once a combination changes G only by rounding, it may be accepted or
+ * not, and backends differ by 1e-12 m. */
 static const char *const variants[] = {"iterations=4",
                                        "iterations=4 order=symmetric",
                                        "iterations=4 stiffness_damping=1e-3",

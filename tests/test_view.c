@@ -1,6 +1,5 @@
-/* The viewer's page without a browser: what is packed is what was, read back by zlib and by a decoder written here from
- * the description in harness/view/pack.h; the verb; and the spool that states are kept in. view_browser.c looks at the
- * pictures. */
+/* The viewer's page without a browser: packed states are recovered by zlib and by a decoder written here from the
+ * description in harness/view/pack.h; the verb; the spool that keeps states. view_browser.c tests the pictures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +22,7 @@ static void check_ok(pbd_status status) {
 
 /* ---- Packing ----------------------------------------------------------------------------------------------------- */
 
-/* A decoder by the description in pack.h: numbers[] holds the two states before, the newer first. */
+/* A decoder by the description in pack.h: numbers[] holds the two previous states, the later one first. */
 static void decode(const unsigned char *raw, size_t points, unsigned mode, uint16_t *numbers[2], uint16_t *out) {
     for (size_t d = 0; d < 3; d++) {
         unsigned before = 0;
@@ -45,7 +44,7 @@ static double next_uniform(uint64_t *seed) {
     return (double)(*seed >> 11) / 9007199254740992.0;
 }
 
-/* A body that rests, falls, then flies apart; the first point leaves the box, the second is no number. */
+/* A body that rests, falls, then flies apart; the first point leaves the box, the second becomes NaN. */
 static double place(size_t point, int state, size_t d, uint64_t *seed) {
     const double rest = d == 0 ? (double)(point % 17) : d == 1 ? (double)(point / 17 % 17) : (double)(point / 289);
     const double fall = state < 2 ? 0 : 0.05 * state * state;
@@ -95,7 +94,7 @@ static void test_packed_states_come_back(void **unused) {
         state[2] = oldest;
     }
     pbd_pack_close(&p);
-    assert_true(modes & (1u << 1 | 1u << 3)); /* what falls evenly is foretold by its motion */
+    assert_true(modes & (1u << 1 | 1u << 3)); /* smooth motion is predicted */
     assert_true(bytes < 8 * 6 * POINTS / 2);
 }
 
@@ -107,7 +106,7 @@ static pbd_status read_count(const void *state, pbd_field field, double *out) {
     return pbd_ok();
 }
 
-/* Without a duration the number of steps is not known: between half as many states and all, evenly, with the end. */
+/* If the number of steps is unknown, between half and all of the requested states are kept, evenly, with the end. */
 static void test_a_spool_thins_out(void **unused) {
     (void)unused;
     static const pbd_method method = {.name = "count", .read = read_count};
@@ -160,7 +159,7 @@ static char *read_page(const char *path) {
     return text;
 }
 
-/* What the page tells its script. */
+/* The data of the page for its script. */
 static json_t *page_runs(const char *page) {
     static const char head[] = "<script type=\"application/json\" id=\"runs\">";
     const char *from = strstr(page, head);
@@ -178,7 +177,7 @@ static size_t count_of(const char *text, const char *word) {
 
 #define GOO "run", "goo_drop", "-m", "mpm", "-s", "particles=100", "-s", "duration=0.2", "-t", "1"
 
-/* `run --view` and `view` of the stored run write the same page, to the byte. */
+/* `run --view` and `view` of the stored run write the same page, byte for byte. */
 static void test_a_stored_run_is_viewed(void **unused) {
     (void)unused;
     const char *first = in_workplace("first.html"), *second = in_workplace("second.html");
@@ -199,7 +198,7 @@ static void test_a_stored_run_is_viewed(void **unused) {
     json_t *page = page_runs(a), *told_run = json_array_get(json_object_get(page, "runs"), 0);
     json_t *times = json_object_get(told_run, "times");
     assert_int_equal(json_array_size(times), 5);
-    for (size_t k = 0; k < 5; k++) /* the first step at or after each */
+    for (size_t k = 0; k < 5; k++) /* the first step at or after each time */
         assert_true(fabs(json_number_value(json_array_get(times, k)) - 0.05 * (double)k) < 0.005);
     assert_int_equal(count_of(a, "id=\"r0-s"), 6); /* and r0-still */
     assert_int_equal(count_of(a, "https://") + count_of(a, "http://"), 0);
@@ -209,7 +208,7 @@ static void test_a_stored_run_is_viewed(void **unused) {
     free(b);
 }
 
-/* A run whose stored result is not what it gives now: by another value in the store. */
+/* A run that gives another result than the stored one, simulated by a changed value in the store. */
 static void test_another_result_is_told(void **unused) {
     (void)unused;
     sqlite3 *sql;
@@ -218,7 +217,7 @@ static void test_another_result_is_told(void **unused) {
     expect_code(t, 0);
     json_t *run = json_loads(t.out, 0, NULL);
     forget(&t);
-    assert_int_equal(sqlite3_open(store, &sql), SQLITE_OK); /* the store itself refuses to be changed */
+    assert_int_equal(sqlite3_open(store, &sql), SQLITE_OK); /* the store refuses changes */
     assert_int_equal(sqlite3_exec(sql,
                                   "DROP TRIGGER metric_update;"
                                   "UPDATE metric SET value = value + 1 WHERE name = 'spread'",
@@ -276,7 +275,7 @@ static void test_what_cannot_be_viewed_is_refused(void **unused) {
     assert_int_equal(access(page, F_OK), -1);
 }
 
-/* 2000 states of 100 particles and 13 bytes each are 2.7 MB; of 1 MB there is room for 750. */
+/* 2000 states of 100 particles at 13 bytes each are 2.7 MB; 1 MB has room for 750. */
 static void test_too_large_a_page_is_refused(void **unused) {
     (void)unused;
     told t = tell(GOO, "--json");
@@ -292,7 +291,7 @@ static void test_too_large_a_page_is_refused(void **unused) {
     json_decref(run);
 }
 
-/* Names and parameters are data: none of them can end the element that they are in. */
+/* Names and parameters are data: none can end the HTML element that contains it. */
 static void test_names_are_escaped(void **unused) {
     (void)unused;
     char evil[] = "{\"file\":\"</script><script>alert(1)</script><!--\"}", name[] = "</title><b>", *page = NULL;

@@ -1,4 +1,4 @@
-/* A thread of goo, a hand in a fluid, and a cube whose F is known: what the cases measure, on states moved by hand. */
+/* A thread of goo, a hand in a fluid, and a cube with known F: the metrics of the cases on states displaced by hand. */
 #include "cases/case.h"
 #include "tests/ladder.h"
 
@@ -8,7 +8,7 @@ static const double PI = 3.14159265358979323846;
 
 /* ---- The thread -------------------------------------------------------------------------------------------------- */
 
-/* Slabs of 0.01 m on a circle of radius 0.02 m: half a radian from one to the next, 28 times. */
+/* Puts slabs of 0.01 m on a circle of radius 0.02 m, half a radian apart, with 28 steps. */
 static void coil(trial *t, double swollen) {
     for (size_t i = 0; i < t->scene.particles.count; i++) {
         const double *at = t->scene.particles.positions + 3 * i, up = at[2] - 0.01;
@@ -43,7 +43,7 @@ static void test_thread(void **state) {
     close_case(&t);
 }
 
-/* A nozzle of which each particle comes down at 2 m/s, and is free where its foot was at the start. */
+/* With a nozzle each particle moves down at 2 m/s, and is released at the height where the thread's foot started. */
 static void test_poured_thread(void **state) {
     (void)state;
     trial t;
@@ -57,7 +57,7 @@ static void test_poured_thread(void **state) {
     }
     check_near("heights where they are let go, m", worst, 0, 1e-15);
     check_near("speed", t.scene.pour.velocity[2], -2, 0);
-    assert_int_equal(t.setup.warnings, 0); /* all of 0.3 m is out after 0.15 s */
+    assert_int_equal(t.setup.warnings, 0); /* all 0.3 m are poured after 0.15 s */
     close_case(&t);
     open_case(&t, "goo_thread", "spacing=0.004 jitter=0 drop=0.03 speed=2 pour=on duration=0.1");
     assert_string_equal(t.setup.warning[0].name, "still_pouring");
@@ -81,7 +81,7 @@ static void test_hand(void **state) {
     measure(&t);
     check_metric(&t, "deepest_in_hand", 0, 0);
     check_metric(&t, "stirred_share", 0, 0);
-    /* One in the middle of the first finger after 0.2 s, to its axis. */
+    /* One particle on the axis of the first finger, in its middle, after 0.2 s. */
     const double low = tip + 0.9 * 0.064 - 0.75 * 0.064, down = (0.035 + radius) / 0.4;
     t.x[0] = -0.05 + 0.3 * 0.2;
     t.x[1] = -1.5 * 0.016;
@@ -99,7 +99,7 @@ static double square_between(const double *a, const double *b) {
     return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]);
 }
 
-/* Whether cells of 2r of these two are others, of one of 2^3 colours. */
+/* Whether the two points are in different cells of size `edge` (2r) with the same of 2^3 colours. */
 static bool clash(const double *a, const double *b, double edge) {
     bool same = true, other = false;
     for (int d = 0; d < 3; d++) {
@@ -110,7 +110,7 @@ static bool clash(const double *a, const double *b, double edge) {
     return same && other;
 }
 
-/* By looking at all pairs that are near a third. */
+/* The share of particles with two neighbours that clash, by brute force. */
 static double conflicts_by_hand(const pbd_scene *s, double r) {
     size_t count = 0;
     for (size_t b = 0; b < s->particles.count; b++) {
@@ -142,7 +142,7 @@ static void test_cube(void **state) {
     check_metric(&t, "derivative_error", 0, 1e-6);
     check_metric(&t, "moving_kernels_change", 0, 1e-9); /* affine motions are exact with any kernels */
     assert_true(told_metric(&t, "derivative_error_moving_kernels") > 1e-3);
-    back_to_rest(&t); /* F = I, and should be I + A/4: as far off as it is large */
+    back_to_rest(&t); /* the body has not moved, so the relative error is 1 */
     measure(&t);
     check_metric(&t, "place_error", 1, 1e-12);
     close_case(&t);

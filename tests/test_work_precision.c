@@ -1,5 +1,5 @@
-/* Work-precision: which runs make a point, which points make the front, and what is said of those that are left out.
- * The numbers are planted, and what follows from them is counted by hand. */
+/* Work-precision: which runs form a point, which points form the front, and messages about the omitted ones. The
+ * numbers are planted; expected results are counted by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static char path[PATH_MAX + 64];
 static char here[33]; /* this machine */
 static const char elsewhere[] = "bbbb0000bbbb0000bbbb0000bbbb0000";
 
-/* One more run of a cell, as the program would report it. */
+/* Plants another run of a cell, as the program would store it. */
 static void plant_measured(const char *cell, unsigned build, const char *machine, double error, double wall) {
     plant_run(cell, 'r', build, machine, "ok");
     plant_metric("displacement_error", "1", "lower", error);
@@ -29,8 +29,8 @@ static void plant_measured(const char *cell, unsigned build, const char *machine
 /* Errors and times of a solve of cube_shear:
  *   quick   pbd_distance jacobi      1e-1 in 1 ms        front
  *   slow    pbd_distance jacobi      1e-2 in 4 ms        front
- *   worse   pbd_distance coloured_gs 2e-2 in 8 ms        not: slow is quicker and more exact
- *   single  pbd_distance coloured_gs f32 5e-2 in 1 ms    front, and puts quick off it: as quick, more exact
+ *   worse   pbd_distance coloured_gs 2e-2 in 8 ms        not: slow is faster and more accurate
+ *   single  pbd_distance coloured_gs f32 5e-2 in 1 ms    front, and dominates quick: as fast, more accurate
  *   exact   fem_linear               0 in 6 ms           not on a logarithmic axis
  *   burst   pbd_distance             diverged
  *   mute    pbd_distance             without that error */
@@ -59,7 +59,7 @@ static void plant_cells(void) {
     plant_cell("far", "hex_fit", "pbd_distance", "{\"nu\":0.2}", "f64", 1);
 }
 
-/* Two cells that differ in so many parameters that their names are longer than the picture is wide. */
+/* Two cells that differ in so many parameters that their names are wider than the picture. */
 enum { LONG_NAMES = 9 };
 static void plant_long_names(void) {
     for (int k = 0; k < 2; k++) {
@@ -81,7 +81,7 @@ static void plant_all(void) {
     for (unsigned n = 0; n < 3; n++) plant_build(n, 'r', "release", false);
     plant_build(2, 's', "dev", false);
     plant_cells();
-    plant_measured("quick", 0, here, 9, 9); /* an older build counts for nothing */
+    plant_measured("quick", 0, here, 9, 9); /* an older build does not count */
     static const double walls[3] = {0.002, 0.0005, 0.001};
     for (int k = 0; k < 3; k++) plant_measured("quick", 1, here, 0.1, walls[k]);
     plant_run("quick", 'r', 1, here, "diverged");
@@ -89,7 +89,7 @@ static void plant_all(void) {
     plant_metric("displacement_error", "1", "lower", 0.1);
     plant_solve(0.05, 0.05);
     plant_measured("slow", 1, here, 0.01, 0.3);
-    plant_metric("solve_wall", "s", "lower", 0.004); /* as `run --time` measures it: before the phase's 0.3 s */
+    plant_metric("solve_wall", "s", "lower", 0.004); /* from `run --time`: replaces the phase's 0.3 s */
     plant_metric("fit_error", "1", "lower", 3);
     plant_measured("worse", 1, here, 0.02, 0.008);
     plant_measured("single", 2, here, 0.05, 0.001);
@@ -98,13 +98,13 @@ static void plant_all(void) {
     plant_run("mute", 'r', 1, here, "ok");
     plant_solve(1, 1);
     plant_measured("away", 2, elsewhere, 1e-9, 1e-9); /* of another machine */
-    /* 2 s of simulation in 0.6 s are 5 ms a frame, 4 s in 0.24 s are 1 ms */
+    /* 2 s of motion in 0.6 s are 5 ms per frame, 4 s in 0.24 s are 1 ms */
     plant_measured("moves", 1, here, 0.1, 0.6);
     plant_metric("simulated_time", "s", "neutral", 2);
     plant_measured("moves2", 1, here, 0.2, 0.24);
     plant_metric("simulated_time", "s", "neutral", 4);
     plant_measured("moves3", 1, here, 0.2, 0.24);
-    for (int k = 0; k < 2; k++) { /* 3 s in 0.9 s are 5 ms a frame */
+    for (int k = 0; k < 2; k++) { /* 3 s in 0.9 s are 5 ms per frame */
         plant_run(k ? "softer" : "soft", 'r', 1, here, "ok");
         plant_metric("tip_ratio", "1", "neutral", k ? 0.5 : 1.25);
         plant_metric("simulated_time", "s", "neutral", 3);
@@ -162,7 +162,7 @@ static void test_front(void **state) {
     pbd_work w = load(&(pbd_work_query){.case_name = "cube_shear"});
     assert_true(find(&w, "single")->is_front && find(&w, "slow")->is_front);
     assert_false(find(&w, "quick")->is_front || find(&w, "worse")->is_front || find(&w, "exact")->is_front);
-    assert_string_equal(w.point[0].cell.cell_id, "single"); /* the cheapest first, of equals the more exact */
+    assert_string_equal(w.point[0].cell.cell_id, "single"); /* cheapest first, then most accurate */
     pbd_work_free(&w);
 }
 
@@ -244,7 +244,7 @@ static void test_chart(void **state) {
     forget(&answer);
 }
 
-/* Errors of several problems do not compare: they are listed, and none is drawn. */
+/* Errors of several problems are not comparable: they are listed, but not drawn. */
 static void test_several_problems(void **state) {
     (void)state;
     told answer = tell("plot", "work-precision", "--case", "cube_torsion", "--db", path);
@@ -270,7 +270,7 @@ static void test_several_problems(void **state) {
     forget(&answer);
 }
 
-/* What stands under the picture stands between its edges: 105 letters at this size, by looking. */
+/* The caption fits the width of the picture: 105 characters at this size, found by inspection. */
 static void test_long_names_are_folded(void **state) {
     (void)state;
     told answer =

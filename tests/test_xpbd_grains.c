@@ -1,9 +1,9 @@
-/* xpbd_grains against what is known of it from outside: momentum, Coulomb's law, one projection by hand, the rest of a
- * soft contact; then what all methods share. */
+/* xpbd_grains against independent results: momentum, Coulomb's law, one projection by hand, equilibrium of a compliant
+ * contact; then the tests that all methods share. */
 #include "tests/flow_values.h"
 #include "tests/ladder.h"
 
-/* start_sweeps=0: starts that overlap are meant here, and not refused. */
+/* start_sweeps=0: overlapping starts are intended here and must not be refused. */
 static const char *const solvers[] = {"start_sweeps=0", "averaging=pair start_sweeps=0",
                                       "solver=coloured_gs start_sweeps=0"};
 enum { SOLVERS = 3 };
@@ -37,8 +37,8 @@ static void add_floor(pbd_scene *s, double friction) {
         (pbd_collider){.shape = PBD_PLANE, .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .friction = friction};
 }
 
-/* A jittered block, side grains along each edge, its lowest layer on the floor. (A lattice that touches would stand.)
- */
+/* A jittered block with `side` grains along each edge, its lowest layer on the floor. (A lattice of touching grains
+ * would not collapse.) */
 static void make_heap(pbd_scene *s, size_t side, double spacing, double pitch, double jitter) {
     uint64_t seed = 5;
     make_grains(s, side * side * side, spacing);
@@ -76,7 +76,7 @@ static double closest_pair(const double *x, size_t n) {
 
 /* ---- Collisions -------------------------------------------------------------------------------------------------- */
 
-/* Two of uneven mass meet off centre: momentum stays, and they never overlap at the end of a step. */
+/* Two grains of unequal mass collide off centre: momentum is conserved, and they never overlap at the end of a step. */
 static void test_two_grains_collide(void **unused) {
     (void)unused;
     for (int k = 0; k < SOLVERS; k++) {
@@ -101,7 +101,7 @@ static void test_two_grains_collide(void **unused) {
         double *v = velocities_of(&s, 2);
         check_near("momentum x, kg m/s", v[0] + 3 * v[3], -1, 1e-13);
         check_near("momentum y, kg m/s", v[1] + 3 * v[4], 0.3, 1e-13);
-        assert_true(fabs(v[0] - 2) > 0.5); /* they have met */
+        assert_true(fabs(v[0] - 2) > 0.5); /* they have collided */
         check_near("how far in each other, m", fmax(0.1 - least, 0), 0, 1e-12);
         free(v);
         solver_close(&s);
@@ -109,7 +109,7 @@ static void test_two_grains_collide(void **unused) {
     }
 }
 
-/* A crowd of overlapping grains: shares of pairs and Gauss-Seidel keep its momentum, averages of particles do not. */
+/* Many overlapping grains: averaging by pair and Gauss-Seidel conserve momentum, averaging by particle does not. */
 static void test_momentum_of_a_crowd(void **unused) {
     (void)unused;
     for (int k = 0; k < SOLVERS; k++) {
@@ -136,8 +136,8 @@ static void test_momentum_of_a_crowd(void **unused) {
     }
 }
 
-/* One iteration of one pair that overlaps by 0.02 along z and slips by 0.03 along x (masses 1 and 3): each takes its
- * share of 0.02 along z and of the friction, all of the slip or 0.5 x 0.02 of it. */
+/* One iteration on a pair (masses 1 and 3) with an overlap of 0.02 along z and a slip of 0.03 along x: each grain takes
+ * its share of 0.02 along z, and of the friction, which is the whole slip or 0.5 x 0.02. */
 static void test_one_projection_by_hand(void **unused) {
     (void)unused;
     for (int k = 0; k < 2 * SOLVERS; k++) {
@@ -148,7 +148,7 @@ static void test_one_projection_by_hand(void **unused) {
         char words[200];
         make_grains(&scene, 2, 0.1);
         scene.particles.masses[1] = 3;
-        scene.particles.positions[0] = -slip; /* predicted: right above the other */
+        scene.particles.positions[0] = -slip; /* predicted position: exactly above the other grain */
         scene.particles.positions[2] = 0.1 - depth;
         scene.particles.velocities[0] = slip / 0.01;
         snprintf(words, sizeof words, "iterations=1 grain_friction=%g %s", friction, solvers[k % SOLVERS]);
@@ -167,7 +167,7 @@ static void test_one_projection_by_hand(void **unused) {
 
 /* ---- Coulomb's law ----------------------------------------------------------------------------------------------- */
 
-/* A grain on an incline (gravity is what is inclined) slides by g (sin - mu cos), to rounding, or stays. */
+/* A grain on an incline (by inclined gravity) accelerates by g (sin - mu cos), to rounding, or stays. */
 static void test_grain_on_a_slope(void **unused) {
     (void)unused;
     static const double friction[] = {0, 0.2, 0.5};
@@ -211,7 +211,7 @@ static void test_friction_of_the_scene(void **unused) {
 
 /* ---- Rest -------------------------------------------------------------------------------------------------------- */
 
-/* A soft contact bears a grain's weight at the overlap compliance x weight. */
+/* A compliant contact carries a grain's weight at an overlap of compliance x weight. */
 static void test_compliance(void **unused) {
     (void)unused;
     for (int k = 0; k < SOLVERS; k++) {
@@ -234,7 +234,7 @@ static void test_compliance(void **unused) {
     }
 }
 
-/* A heap of 343 falls apart and comes to rest above the floor, its grains hardly in each other. */
+/* A heap of 343 grains collapses and comes to rest above the floor, with little overlap. */
 static void test_heap(void **unused) {
     (void)unused;
     for (int k = 0; k < SOLVERS; k++) {
@@ -265,7 +265,7 @@ static void test_heap(void **unused) {
     }
 }
 
-/* Two that begin in each other fly apart at overlap/dt, or not at all when their places are set right first. */
+/* Two grains that start with an overlap separate at overlap/dt, or not at all if positions are corrected first. */
 static void test_stabilisation(void **unused) {
     (void)unused;
     for (int k = 0; k < 2 * SOLVERS; k++) {
@@ -289,8 +289,8 @@ static void test_stabilisation(void **unused) {
     }
 }
 
-/* A crowd of random points that overlap by up to a third of a diameter: swept at the start they lie apart and at rest,
- * about the same centre, and none flies off. Two by hand: each gives half of what they lack. */
+/* Many random points that overlap by up to a third of a diameter: after the start sweeps they do not overlap and are at
+ * rest, with the same centre, and none flies off. By hand for two: each moves by half of the overlap. */
 static void test_start_sweeps(void **unused) {
     (void)unused;
     for (int k = 0; k < SOLVERS; k++) {
@@ -338,7 +338,7 @@ static void test_start_sweeps(void **unused) {
     }
 }
 
-/* Who is slower than `sleep` stays where it is. */
+/* A grain slower than `sleep` does not move. */
 static void test_sleep(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -415,7 +415,7 @@ static void test_backends_and_precisions(void **unused) {
     }
 }
 
-/* Lists are older in the one run than in the other: no bit shows it. */
+/* Neighbour lists are older in one run than in the other, without a change in any bit of the result. */
 static void test_save_and_load(void **unused) {
     (void)unused;
     for (int k = 0; k < SOLVERS; k++) {
@@ -424,7 +424,7 @@ static void test_save_and_load(void **unused) {
         size_t bytes = 0;
         char words[100];
         make_heap(&scene, 6, 0.02, 0.02, 0.2);
-        scene.colliders.item[0].velocity[2] = 0.05; /* time matters */
+        scene.colliders.item[0].velocity[2] = 0.05; /* so that the time matters */
         snprintf(words, sizeof words, "%s compliance=1e-6", solvers[k]);
         solver_open(&s, "xpbd_grains", PBD_PRECISION_F32, 1, &scene, words);
         run_steps(&s, 20, 1e-3);
@@ -484,7 +484,7 @@ static void test_bad_scenes(void **unused) {
     free_grains(&scene);
 }
 
-/* Coincident grains part, and held ones that overlap are left as they are. */
+/* Coincident grains separate; overlapping held grains are left unchanged. */
 static void test_poor_scenes(void **unused) {
     (void)unused;
     for (int k = 0; k < SOLVERS; k++) {

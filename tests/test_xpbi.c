@@ -1,10 +1,10 @@
-/* xpbi against the paper's formulas computed here, and what must hold of any step: gradients, momenta, exact motions,
- * threads, backends. */
+/* xpbi against the paper's formulas computed here; properties of any step: gradients, momenta, exact motions, threads,
+ * backends. */
 #include "tests/xpbi_scenes.h"
 
 /* ---- Kinematics -------------------------------------------------------------------------------------------------- */
 
-/* An affine field of velocities on a cloud without stiffness to speak of: F, on the surface too, is I + dt A. */
+/* An affine velocity field on a cloud with negligible stiffness: F is I + dt A, also at the surface. */
 static void test_affine_velocities_are_exact(void **unused) {
     (void)unused;
     static const double A[3][3] = {{0.3, -0.8, 0.2}, {0.5, 0.1, -0.4}, {-0.6, 0.7, -0.2}};
@@ -29,7 +29,7 @@ static void test_affine_velocities_are_exact(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* A body that starts sheared and stretched knows it. */
+/* The initial F of a body that starts sheared and stretched is that deformation. */
 static void test_start_is_deformed(void **unused) {
     (void)unused;
     static const double A[3][3] = {{1.2, 0.3, 0}, {0, 0.9, 0.1}, {0.2, 0, 1.1}};
@@ -53,13 +53,13 @@ static void test_start_is_deformed(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* What falls, or flies alone, follows the parabola of its scheme to the bit of a sum, and stays undeformed. */
+/* A falling body, and a lone particle, follow the discrete parabola of the scheme to rounding and stay undeformed. */
 static void test_free_fall(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.05, 0);
     scene.loads.gravity[2] = -9.81;
-    scene.particles.positions[0] -= 20; /* one of them alone */
+    scene.particles.positions[0] -= 20; /* a lone particle */
     for (size_t p = 0; p < scene.particles.count; p++) scene.particles.velocities[3 * p] = 2;
     solver s;
     solver_open(&s, "xpbi", PBD_PRECISION_F64, 1, &scene, PAPERS);
@@ -85,7 +85,7 @@ static void test_free_fall(void **unused) {
 enum { POURED = 20 };                                 /* steps */
 static const double POUR_STEP = 0.01, POUR_SPEED = 2; /* s; m/s */
 
-/* A column without stiffness to speak of, a layer of which is let go every 0.05 s. */
+/* A column with negligible stiffness, one layer of which is released every 0.05 s. */
 static void make_poured(pbd_scene *scene) {
     const size_t n[3] = {3, 3, 6};
     make_lattice(scene, n, 0.2, 0.3);
@@ -100,7 +100,8 @@ static void make_poured(pbd_scene *scene) {
     }
 }
 
-/* Down at the speed of pouring, and in the k steps after it is let go also by g dt^2 (1 + 2 + ... + k). */
+/* Error, m: a particle moves down at the pouring speed, and in the k steps after its release also by
+ * g dt^2 (1 + 2 + ... + k). */
 static double poured_error(const pbd_scene *scene, const double *x) {
     double worst = 0;
     for (size_t i = 0; i < scene->particles.count; i++) {
@@ -124,7 +125,7 @@ static void pour_on(int backend, pbd_precision precision, const char *words, dou
     check_steps(&s, POUR_STEP, POURED / 2);
     double *x = positions_of(&s, scene.particles.count);
     check_near(words, poured_error(&scene, x), 0, limit);
-    check_ok(s.method->load(s.state, blob, bytes)); /* what was let go since is held again */
+    check_ok(s.method->load(s.state, blob, bytes)); /* particles released since are held again */
     check_steps(&s, POUR_STEP, POURED / 2);
     double *again = positions_of(&s, scene.particles.count);
     assert_memory_equal(x, again, 3 * scene.particles.count * sizeof *x);
@@ -155,7 +156,7 @@ static void moves_of(const pbd_scene *s, const xpbi_formulas *f, double dt, int 
     memcpy(v, s->particles.velocities, n * sizeof *v);
     for (size_t p = 0; p < s->particles.count; p++) {
         double q = 0;
-        for (size_t k = 0; k < n; k++) { /* by x = dt v */
+        for (size_t k = 0; k < n; k++) { /* differences in x = dt v */
             const double eps = 1e-6, kept = v[k];
             v[k] = kept + eps;
             xpbi_B_of(f, v, dt, p, B);
@@ -239,7 +240,7 @@ static void test_plain_gradients(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* F goes by what velocities were before XSPH; places by what they are after it. */
+/* With deformation=before_xsph F is updated with velocities before XSPH, positions with those after it. */
 static void test_two_velocities(void **unused) {
     (void)unused;
     static const char *const words[] = {PAPERS "position_correction=off xsph=0",
@@ -270,7 +271,7 @@ static void test_two_velocities(void **unused) {
 /* ---- Momenta ----------------------------------------------------------------------------------------------------- */
 
 typedef struct momenta {
-    double linear, angular; /* of the change, relative to the sum of sizes */
+    double linear, angular; /* of the change, relative to the sum of magnitudes */
 } momenta;
 
 /* `x`: the points about which angular momentum is taken. */
@@ -300,7 +301,7 @@ static void test_linear_momentum(void **unused) {
                                            "constraint=stress multipliers=stress",
                                            "correction_gap=0 correction_time=0 iterations=3 multipliers=stress",
                                            "position_correction=density",
-                                           "radius=1.6 iterations=2", /* more neighbours than gradients are kept */
+                                           "radius=1.6 iterations=2", /* more neighbours than stored gradients */
                                            "hourglass_control=1",
                                            "hourglass_control=1 hourglass_form=penalty"};
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
@@ -318,8 +319,8 @@ static void test_linear_momentum(void **unused) {
         }
 }
 
-/* Impulses of constraints, elastic or with flow and in both forms of its gradient, turn nothing about x^n + dt v at the
- * velocities at which they are taken (claims, Y-4). */
+/* Impulses of constraints, elastic or with flow and with both forms of its gradient, conserve angular momentum about
+ * x^n + dt v, with the velocities at which they are evaluated (claims, Y-4). */
 static void test_angular_momentum(void **unused) {
     (void)unused;
     static const char *const variants[] = {"", "constraint=pair", "gradient=printed"};
@@ -337,15 +338,14 @@ static void test_angular_momentum(void **unused) {
             for (size_t k = 0; k < 3 * scene.particles.count; k++)
                 x[k] = scene.particles.positions[k] + dt * scene.particles.velocities[k];
             check_near(words, change_of(&scene, v, x).angular, 0, 1e-14);
-            assert_true(change_of(&scene, v, scene.particles.positions).angular >
-                        1e-6); /* about x^n it would be another */
+            assert_true(change_of(&scene, v, scene.particles.positions).angular > 1e-6); /* not conserved about x^n */
             free(v);
             free(x);
             pbd_scene_free(&scene);
         }
 }
 
-/* The mean of a particle's moves loses momentum, and says so. */
+/* Averaging the displacements of a particle does not conserve momentum, and a warning says so. */
 static void test_averaging_loses_momentum(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -412,7 +412,7 @@ static const char *const busy[] = {"",
                                    "kernel=rest hourglass_control=1",
                                    "kernel=current hourglass_control=1 hourglass_form=penalty"};
 
-/* Springs hold elastic matter alone. */
+/* Hourglass springs are for elastic matter only. */
 static void set_matter(pbd_scene *scene, const char *words) {
     set_flow(scene, strstr(words, "hourglass") ? NULL : "drucker_prager");
 }
@@ -453,13 +453,13 @@ static double response(const pbd_scene *scene, const char *words, const double *
     return worst;
 }
 
-/* Sums of the emulation are in another order. Stresses near the apex of a cone amplify rounding by 1e6: the bound is
- * ten times what a change of the start by rounding makes. */
+/* The emulation adds in another order, and stresses near the apex of a cone amplify rounding by 1e6. The bound is ten
+ * times the change caused by a perturbation of the start of rounding size. */
 static void test_emulation_agrees(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_busy_scene(&scene);
-#if defined(__SANITIZE_ADDRESS__) /* a switch of stacks for each emulated thread takes its time */
+#if defined(__SANITIZE_ADDRESS__) /* switching stacks for each emulated thread is slow */
     scene.particles.count = 50;
     scene.particles.fixed = 1; /* the other is number 111 */
 #else
@@ -483,7 +483,7 @@ static void test_single_precision_agrees(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_busy_scene(&scene);
-    scene.material->flow = NULL; /* smooth, so that differences stay */
+    scene.material->flow = NULL; /* smooth, so that differences are not amplified */
     double *f64 = march(PBD_CPU, PBD_PRECISION_F64, 1, &scene, PAPERS, 20);
     double *f32 = march(PBD_CPU, PBD_PRECISION_F32, 1, &scene, PAPERS, 20);
     check_near("f32 against f64, m", largest_difference(f64, f32, scene.particles.count), 0, 1e-4);

@@ -1,12 +1,12 @@
-/* What holds layers of xpbi that move by turns: springs of deviations (hourglass_control), and the penalty on
- * velocities. */
+/* Control of xpbi's zero-energy mode of alternating layers: springs on deviations (hourglass_control), and the penalty
+ * on velocities. */
 #include "tests/sanitized.h"
 #include "tests/xpbi_scenes.h"
 
 /* ---- Hourglass control ------------------------------------------------------------------------------------------- */
 
-/* It resists nothing that a rigid body does, on a cloud of uneven particles, to second order of dt omega: so it turns
- * nothing either. */
+/* Control does not resist rigid motion of a cloud of uneven particles, to second order in dt omega, so it exerts no
+ * torque either. */
 static void test_hourglass_control_lets_bodies_turn(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -31,7 +31,7 @@ static void test_hourglass_control_lets_bodies_turn(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Layers of a lattice that move by turns up and down: no gradient inside sees them, and they go on, but for control. */
+/* Displacement, m, of alternating layers of a lattice, which no interior gradient sees; only control stops them. */
 static double way_of_layers(const char *words) {
     pbd_scene scene;
     solver s;
@@ -52,7 +52,7 @@ static void test_hourglass_control_sees_layers(void **unused) {
     (void)unused;
     skip_if_sanitized();
     check_near("way of a layer without, m", way_of_layers(PAPERS_PLAIN), 0.01, 0.004);
-    /* A spring of omega^2 = zeta E/(rho r^2) or more swings by u/omega at most. */
+    /* With springs of omega^2 >= zeta E/(rho r^2) the amplitude is at most u/omega. */
     const double most = 0.1 * sqrt(1000 * 0.01 / 1e4);
     check_near("way of a layer with it, m",
                way_of_layers("kernel=current xsph=0 position_correction=off hourglass_control=1"), 0, most);
@@ -62,8 +62,8 @@ static void test_hourglass_control_sees_layers(void **unused) {
 
 #define PENALTY "kernel=current xsph=0 position_correction=off hourglass_form=penalty "
 
-/* What the second step adds to velocities by the penalty of the first, less what it adds without: dt a. With one short
- * step from a known state a is known: the formula by all pairs. */
+/* The penalty of the first step adds dt a to the velocities of the second, measured as the difference to a run without
+ * it. After one short step from a known state, a follows from the formula over all pairs. */
 static void test_penalty_by_its_formula(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -122,7 +122,7 @@ static void test_penalty_sees_layers(void **unused) {
     check_near("way of a layer with a penalty, m", way_of_layers(PENALTY "hourglass_control=1"), 0, most);
 }
 
-/* The angular momentum that a free body, shaken at the start, has lost after a quarter turn. */
+/* The relative loss of angular momentum of a free body, with random initial velocities, after a quarter turn. */
 static double spin_lost(const char *words) {
     pbd_scene scene;
     solver s;
@@ -157,7 +157,7 @@ static double spin_lost(const char *words) {
     return 1 - about[1] / about[0];
 }
 
-/* A known fault: what has gathered is not turned with the body, so that its torque is not 0. */
+/* A known fault: the accumulated penalty is not rotated with the body, so its torque is not 0. */
 static void test_penalty_turns_bodies(void **unused) {
     (void)unused;
     skip_if_sanitized();

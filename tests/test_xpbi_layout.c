@@ -1,5 +1,5 @@
-/* The layout of xpbi: every particle once, with all its neighbours, those that may touch first, and nobody beside
- * another who shares one. Against brute force in double. */
+/* The layout of xpbi against brute force in double: every particle once, with all its neighbours, first those that may
+ * touch; no two cells of a colour share a particle. */
 #define REAL double
 #define PBD_UNIT xpbi
 #include "methods/xpbi/xpbi_layout.h"
@@ -13,7 +13,7 @@ typedef struct cloud {
     real row[4 * (MOST + XPBI_LANES)];
 } cloud;
 
-/* Uneven, far from the origin, and with a few that flew away: coordinates wrap on the torus. */
+/* Uneven, away from the origin, and if `far` with some outliers, so that grid coordinates wrap around the torus. */
 static cloud *make_cloud(bool far) {
     cloud *c = calloc(1, sizeof *c);
     uint64_t seed = 5;
@@ -42,7 +42,7 @@ typedef struct checked {
     size_t missing, wrong, out_of_order, conflicts, twice;
 } checked;
 
-/* `at`: the cloud's particle that the layout calls k. */
+/* at[k]: the cloud's index of the layout's particle k. */
 static void check_slot(const xpbi_layout *l, const cloud *c, const uint32_t *at, size_t slot, unsigned char *seen,
                        checked *out) {
     const xpbi_layout_args *a = &l->at;
@@ -64,13 +64,13 @@ static void check_slot(const xpbi_layout *l, const cloud *c, const uint32_t *at,
     }
 }
 
-/* Which cell of a colour touches each particle: two may not. */
+/* by[b]: the cell of this colour that touches particle b; a second one is a conflict. */
 static void check_colour(const xpbi_layout *l, int colour, uint32_t *by, checked *out) {
     const xpbi_layout_args *a = &l->at;
     memset(by, 0xff, (l->particles + XPBI_LANES) * sizeof *by);
     for (uint32_t lane = l->colour_lane[colour]; lane < l->colour_lane[colour + 1]; lane++)
         for (size_t s = a->bundle[lane / XPBI_LANES]; s < a->bundle[lane / XPBI_LANES + 1]; s++)
-            for (size_t row = a->row[s]; row <= a->row[s + 1]; row++) { /* the last: its own */
+            for (size_t row = a->row[s]; row <= a->row[s + 1]; row++) { /* last: the particle itself */
                 const uint32_t b = row < a->row[s + 1] ? a->neighbour[row * XPBI_LANES + lane % XPBI_LANES]
                                                        : a->own[XPBI_LANES * s + lane % XPBI_LANES];
                 out->conflicts += by[b] != UINT32_MAX && by[b] != lane;

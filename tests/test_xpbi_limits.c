@@ -1,5 +1,4 @@
-/* xpbi: what its iterations go to, what flow leaves, what keeps particles apart and off the floor, and what it refuses.
- */
+/* xpbi: convergence of iterations, stresses after flow, separation of particles, contact with a floor, refusals. */
 #include "tests/xpbi_scenes.h"
 
 /* ---- Limits ------------------------------------------------------------------------------------------------------ */
@@ -15,8 +14,8 @@ static double energy_of(const pbd_scene *s, const xpbi_formulas *f, const double
     return sum;
 }
 
-/* How far v is from M (v - v~) = -dt dE/dx, x = dt v: implicit Euler, and Eq. 15 as Y-1 corrects it for C + alpha~
- * lambda = 0. Relative to the largest impulse. */
+/* The residual of M (v - v~) = -dt dE/dx, x = dt v, relative to the largest impulse: implicit Euler, and Eq. 15 as
+ * corrected by Y-1 for C + alpha~ lambda = 0. */
 static double euler_error(const pbd_scene *scene, const double *v, double dt) {
     const size_t n = 3 * scene->particles.count;
     xpbi_formulas f = formulas_at(scene, scene->particles.positions, 0.1);
@@ -38,8 +37,8 @@ static double euler_error(const pbd_scene *scene, const double *v, double dt) {
     return worst / scale;
 }
 
-/* A pair knows one direction of strain: the one constraint of the paper reaches implicit Euler there as well. In a
- * cloud its direction turns while lambda grows, and what it converges to is another state. */
+/* A pair has one direction of strain, so the paper's scalar constraint, too, reaches implicit Euler there. In a cloud
+ * its direction rotates while lambda grows, and it converges to another state. */
 static void test_implicit_euler(void **unused) {
     (void)unused;
     static const struct {
@@ -62,7 +61,7 @@ static void test_implicit_euler(void **unused) {
     }
 }
 
-/* The scalar constraint satisfies C + alpha~ lambda = 0 in the end. */
+/* The scalar constraint converges to C + alpha~ lambda = 0. */
 static void test_residual_goes_to_zero(void **unused) {
     (void)unused;
     static const char *const variants[] = {"", "constraint=pair", "solver=jacobi", "constraint=stress"};
@@ -88,7 +87,7 @@ static void test_residual_goes_to_zero(void **unused) {
 
 /* ---- Flow -------------------------------------------------------------------------------------------------------- */
 
-/* After a step F is elastic: of von Mises |dev tau| is at most sqrt(2/3) of the yield stress. */
+/* After a step the stored F is elastic: with von Mises |dev tau| is at most sqrt(2/3) of the yield stress. */
 static void test_stored_F_is_within_yield(void **unused) {
     (void)unused;
     static const char *const variants[] = {"plasticity=implicit", "plasticity=semi_implicit"};
@@ -111,7 +110,7 @@ static void test_stored_F_is_within_yield(void **unused) {
                                     sqrt((e[0] - mean) * (e[0] - mean) + (e[1] - mean) * (e[1] - mean) +
                                          (e[2] - mean) * (e[2] - mean)));
         }
-        check_near(variants[i], worst / (sqrt(2.0 / 3) * 100), 1, 1e-9); /* some of it flows, none lies outside */
+        check_near(variants[i], worst / (sqrt(2.0 / 3) * 100), 1, 1e-9); /* some flows, none exceeds yield */
         free(f);
         solver_close(&s);
         pbd_scene_free(&scene);
@@ -120,7 +119,7 @@ static void test_stored_F_is_within_yield(void **unused) {
 
 /* ---- Nearness, colliders ----------------------------------------------------------------------------------------- */
 
-/* Two that begin 0.02 m apart, after a step. */
+/* Makes one step of two particles that start 0.02 m apart. */
 static void part_a_pair(pbd_scene *scene, solver *s, const char *words) {
     make_lattice(scene, (const size_t[]){2, 1, 1}, 0, 0.3);
     scene->material->E = 1e-9;
@@ -150,7 +149,7 @@ static void test_pairs_are_kept_apart(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Shifts part them just so, but velocities and F know nothing of it. */
+/* Position shifts separate the pair equally, but do not enter velocities and F. */
 static void test_shifts_are_unknown(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -167,8 +166,8 @@ static void test_shifts_are_unknown(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Thrown at a floor from every height within and beyond one step's way, alone: none ends beneath it, and those that do
- * not reach it are as if there were none. */
+/* Lone particles thrown at a floor, from heights below and above the distance of one step: none ends below the floor,
+ * and those that do not reach it are unaffected by it. */
 static void test_nobody_passes_a_floor(void **unused) {
     (void)unused;
     enum { THROWN = 40 };
@@ -194,7 +193,7 @@ static void test_nobody_passes_a_floor(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* A block that is squeezed keeps its density with the constraint, and not without. */
+/* A compressed block keeps its density with the constraint, but not without. */
 static void test_density_is_kept(void **unused) {
     (void)unused;
     double least[2];
@@ -224,7 +223,7 @@ static void test_density_is_kept(void **unused) {
     check_near("mean J with the density constraint", least[1], 1, 0.07);
 }
 
-/* Two in one point are told of, come apart, and nothing is NaN. */
+/* Two coincident particles are reported and separate, without NaN. */
 static void test_coincident_particles(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -286,7 +285,7 @@ static void test_bad_input(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* A step in which particles pass by their kernels is warned of and counted. */
+/* Steps in which particles move beyond their kernels are counted, with a warning. */
 static void test_long_steps_are_warned_of(void **unused) {
     (void)unused;
     pbd_scene scene;

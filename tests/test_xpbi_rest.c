@@ -1,12 +1,12 @@
-/* xpbi with kernel=rest: F of positions, forces by differences of the energy, what needs no force, what holds, and what
- * it refuses. */
+/* xpbi with kernel=rest: F from positions, forces against differences of the energy, motions without forces, neighbours
+ * and springs that hold, refusals. */
 #include "harness/run/scene_energy.h"
 #include "tests/sanitized.h"
 #include "tests/xpbi_scenes.h"
 
 #define PLAIN "kernel=rest hourglass_control=0 xsph=0 position_correction=off "
 
-/* Stretched, sheared and turned by 2 rad about (1, 2, 3): no map that small rotations would do for. */
+/* Stretch, shear and a rotation by 2 rad about (1, 2, 3), too large for a small-rotation formula. */
 static void make_map(double scale, double out[3][3]) {
     const double c = cos(2), s = sin(2), n = sqrt(14), k[3] = {1 / n, 2 / n, 3 / n};
     const double skew[3][3] = {{0, -k[2], k[1]}, {k[2], 0, -k[0]}, {-k[1], k[0], 0}};
@@ -17,7 +17,7 @@ static void make_map(double scale, double out[3][3]) {
     multiply3(turn, stretch, out);
 }
 
-/* Starts at A X. */
+/* Sets the start to A X. */
 static void start_mapped(pbd_scene *scene, double A[3][3]) {
     scene->particles.start = calloc(3 * scene->particles.count, sizeof(double));
     for (size_t k = 0; k < 3 * scene->particles.count; k++)
@@ -27,8 +27,7 @@ static void start_mapped(pbd_scene *scene, double A[3][3]) {
 
 /* ---- Constant strain --------------------------------------------------------------------------------------------- */
 
-/* x = (A + t V) X is known exactly after any number of steps of any length: F is that of positions, on the surface too.
- */
+/* x = (A + t V) X is exact after any number of steps of any length; F is that of the positions, also at the surface. */
 static void test_constant_strain(void **unused) {
     (void)unused;
     static const double V[3][3] = {{0.3, -0.8, 0.2}, {0.5, 0.1, -0.4}, {-0.6, 0.7, -0.2}};
@@ -53,7 +52,7 @@ static void test_constant_strain(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* A body that was turned by 2 rad is at rest, with springs against zero-energy modes too. */
+/* A body rotated by 2 rad is at rest, also with springs against zero-energy modes. */
 static void test_rigid_rotation_needs_no_force(void **unused) {
     (void)unused;
     static const char *const words[] = {PLAIN, PLAIN "hourglass_control=10", PLAIN "constraint=stress",
@@ -66,7 +65,7 @@ static void test_rigid_rotation_needs_no_force(void **unused) {
         start_mapped(&scene, A);
         double *v = velocities_after(&scene, words[i], 1e-3, 5), worst = 0;
         for (size_t k = 0; k < 3 * scene.particles.count; k++) worst = fmax(worst, fabs(v[k]));
-        check_near(words[i], worst, 0, 1e-12); /* m/s, where sound travels at 3 m/s */
+        check_near(words[i], worst, 0, 1e-12); /* m/s; the speed of sound is 3 m/s */
         free(v);
         pbd_scene_free(&scene);
     }
@@ -131,8 +130,8 @@ static void test_gradients_by_differences(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* One sweep of springs d_p = sum_b c_b (x_b - x_p) with c_b = omega_b - A_b . sum omega_b (X_b - X_p) on matter without
- * stiffness but for them: they lose none of the momenta about x^n + dt v. */
+/* One sweep of springs d_p = sum_b c_b (x_b - x_p) with c_b = omega_b - A_b . sum omega_b (X_b - X_p), on matter
+ * without other stiffness, conserves linear momentum and angular momentum about x^n + dt v. */
 static void test_springs_keep_momenta(void **unused) {
     (void)unused;
     const double dt = 0.005;
@@ -159,7 +158,7 @@ static void test_springs_keep_momenta(void **unused) {
     for (size_t k = 0; k < 3 * scene.particles.count; k++) apart = fmax(apart, fabs(v[k] - free_v[k]));
     for (size_t d = 0; d < 3; d++) {
         check_near("linear momentum, relative", linear[d] / size, 0, 1e-14);
-        /* about x^(n+1), to the residual that 40 iterations leave */
+        /* about x^(n+1), up to the residual after 40 iterations */
         check_near("angular momentum, relative to 0.3 m", angular[d] / (0.3 * size), 0, 2e-2);
     }
     assert_true(apart > 1e-3);
@@ -223,8 +222,9 @@ static void test_energy_of_springs_by_its_formula(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* A free body whose layers move by turns: motion becomes energy of springs and of the law and back, and the sum stays
- * but for what backward Euler takes, w^2 dt a second: 4 % in 0.06 s at the 60 rad/s of a wave from layer to layer. */
+/* A free body with alternating layers: kinetic energy is exchanged with that of springs and of the law. Their sum is
+ * constant except for the loss of backward Euler, w^2 dt per second: 4 % in 0.06 s at the 60 rad/s of a wave from
+ * layer to layer. */
 static void check_closed_system(const char *words) {
     const double dt = 2e-4;
     pbd_scene scene;
@@ -265,8 +265,8 @@ static void test_closed_systems_keep_their_energy(void **unused) {
 
 /* ---- What holds -------------------------------------------------------------------------------------------------- */
 
-/* Radial velocity of a body that starts three times as large: no neighbour at rest is in the kernel's reach any more.
- */
+/* A measure of the radial velocity of a body that starts three times as large, with all rest neighbours beyond the
+ * support radius. */
 static double closing_speed(const char *words) {
     pbd_scene scene;
     double A[3][3] = {{3, 0, 0}, {0, 3, 0}, {0, 0, 3}}, sum = 0;
@@ -286,7 +286,7 @@ static void test_neighbours_are_those_at_rest(void **unused) {
     assert_true(closing_speed(PLAIN) < -1);
 }
 
-/* Layers of a lattice that move by turns: springs of omega^2 = zeta E/(rho r^2) or more stop them by u/omega. */
+/* Alternating layers of a lattice: springs of omega^2 >= zeta E/(rho r^2) stop them within u/omega. */
 static void test_springs_see_layers(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -304,21 +304,21 @@ static void test_springs_see_layers(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Pairs of neighbours at rest are kept apart where that is asked for. */
+/* Rest neighbours are kept apart if position correction is enabled. */
 static void test_position_correction(void **unused) {
     (void)unused;
     pbd_scene scene;
     make_lattice(&scene, (const size_t[]){2, 1, 1}, 0, 0);
     scene.material->E = 1e-12;
-    scene.particles.velocities[0] = 5; /* towards the other: in 0.01 s by half a spacing */
+    scene.particles.velocities[0] = 5; /* towards the other, half a spacing in 0.01 s */
     double *v = velocities_after(&scene, "kernel=rest hourglass_control=0 xsph=0 correction_time=0", 0.01, 1);
     check_near("velocity that leaves 0.75 r between them, m/s", v[0] - v[3], 0.25 * 0.1 / 0.01, 1e-9);
     free(v);
     pbd_scene_free(&scene);
 }
 
-/* An uneven start is at rest: pairs that are nearer than 0.75 r in the shape at rest are not pushed apart. Jittered by
- * 0.3, some are 0.4 r apart. */
+/* An uneven body stays at rest: pairs closer than 0.75 r in the rest shape are not pushed apart. With a jitter of 0.3
+ * some are 0.4 r apart. */
 static void test_near_pairs_at_rest(void **unused) {
     (void)unused;
     static const char *const words[] = {"kernel=rest", "kernel=rest solver=jacobi", "kernel=rest correction_time=0"};

@@ -1,5 +1,5 @@
-/* The viewer in headless Chromium, which draws WebGL 2 in software. Screenshots of a scene whose bodies are known
- * (viewed_scene.h) are looked at pixel by pixel. Skipped (exit 77) without Chromium. */
+/* The viewer in headless Chromium, with WebGL 2 in software. Screenshots of a scene with known bodies (viewed_scene.h)
+ * are evaluated pixel by pixel. Skipped (exit 77) without Chromium. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void check_ok(pbd_status status) {
 
 /* ---- Pages and their screenshots --------------------------------------------------------------------------------- */
 
-/* A page of one or two runs: in the second the spheres rise twice as far. */
+/* Writes a page of one or two runs; in the second the spheres rise twice as far. */
 static void write_page(const char *path, size_t runs) {
     const pbd_scene scene = viewed_scene();
     const pbd_result result = viewed_result();
@@ -45,7 +45,7 @@ static void write_page(const char *path, size_t runs) {
     }
 }
 
-/* The stage of the page: rows above the controls. RGB. */
+/* The stage of the page, the rows above the controls, as RGB. */
 typedef struct stage {
     int height;
     unsigned char pixel[3 * WIDTH * HEIGHT];
@@ -53,7 +53,7 @@ typedef struct stage {
 
 static const unsigned char *pixel_at(const stage *s, int x, int y) { return s->pixel + 3 * (y * WIDTH + x); }
 
-/* The controls' border goes through the whole width, under the stage. */
+/* Finds the end of the stage: the border of the controls spans the whole width below it. */
 static void find_height(stage *s) {
     for (s->height = HEIGHT - 1; s->height > 100; s->height--) {
         bool even = true;
@@ -91,7 +91,7 @@ static void shoot(const char *page, const char *address, bool dark, stage *out) 
 /* Pixels of one hue between two columns. */
 typedef struct blob {
     int count;
-    double x, y; /* their middle */
+    double x, y; /* their centre */
     int left, right;
 } blob;
 
@@ -122,7 +122,7 @@ static blob find(const stage *s, hue is, int from, int to) {
 
 /* ---- One run ----------------------------------------------------------------------------------------------------- */
 
-/* The spheres are 2 m apart, of a diameter of 0.8 m, and rise by 1 m to the last state, over a cloth of 2 m. */
+/* Two spheres, 2 m apart, with a diameter of 0.8 m, rise by 1 m until the last state above a cloth of 2 m. */
 static void test_bodies_are_where_they_are(void **unused) {
     (void)unused;
     static stage first, last;
@@ -146,8 +146,8 @@ static void test_bodies_are_where_they_are(void **unused) {
     assert_true(fabs(raised.x - sand.x) < 0.05 * metre);
 }
 
-/* The cloth is a square of 2 m, seen from above it covers 4 m^2; a section across x in its middle leaves one half and
- * one sphere, the other half the other. */
+/* The cloth is a square of 2 m and covers 4 m^2 as seen from above. A section across x in its middle leaves one half
+ * and one sphere; flipped, it leaves the others. */
 static void test_a_section_removes_half(void **unused) {
     (void)unused;
     static stage whole, left, right;
@@ -166,7 +166,8 @@ static void test_a_section_removes_half(void **unused) {
     assert_true(fabs(find(&right, is_liquid, WIDTH / 2 + 10, WIDTH).count / (double)liquid.count - 1) < 0.02);
 }
 
-/* By speed the right sphere, at 2 m/s, has the scale's darkest colour, the left one, at rest, its lightest. */
+/* Coloured by speed, the right sphere, at 2 m/s, has the darkest colour of the scale, the left one, at rest, the
+ * lightest. */
 static void test_colours_tell_the_speed(void **unused) {
     (void)unused;
     static stage s;
@@ -178,7 +179,7 @@ static void test_colours_tell_the_speed(void **unused) {
 
 /* ---- Two runs ---------------------------------------------------------------------------------------------------- */
 
-/* Each fills its half; at the end the spheres of the second are 1 m higher, by the same camera. */
+/* Each run fills half of the stage. With the same camera, the spheres of the second end 1 m higher. */
 static void test_two_runs_are_beside_each_other(void **unused) {
     (void)unused;
     static stage s;
