@@ -1,15 +1,15 @@
 /* C. Yuksel, Sample Elimination for Generating Poisson Disk Sample Sets, Computer Graphics Forum 34(2), 2015: the point
- * with the largest weight is eliminated, again and again; a weight is the sum over the neighbours of a function of
+ * with the largest weight is eliminated repeatedly. The weight of a point is a sum over its neighbours of a function of
  * their distance.
  *
- * In parallel, with the same result: weights only fall, so a point that is heavier than all of its neighbours is
- * eliminated before any of them, whatever happens elsewhere. Threads eliminate such points in any order. For the same
- * reason the sequence of eliminated points goes from heavy to light. All points above a limit are eliminated, and the
- * limit is lowered until no more than the wanted number is left; of the points eliminated last the lightest are then
- * put back. Work and memory are proportional to the number of points.
+ * The parallel algorithm has the same result. Weights only decrease, so a point that is heavier than all of its
+ * neighbours is eliminated before any of them, whatever happens elsewhere. Threads eliminate such points in any order.
+ * For the same reason points are eliminated in the order from heavy to light. All points above a limit are eliminated,
+ * and the limit is lowered until no more than the wanted number is left. The lightest of the points eliminated under
+ * the last limit are then put back. Work and memory are proportional to the number of points.
  *
- * Weights are whole numbers: their sums are the same in any order. Only sums, products and square roots decide who
- * stays, and this file is compiled without fused multiply-add. */
+ * Weights are integers, so that their sums are the same in any order. Only sums, products and square roots decide which
+ * points are kept, and this file is compiled without fused multiply-add. */
 #include "cases/sampling/elimination.h"
 
 #include <math.h>
@@ -26,25 +26,25 @@ enum {
 };
 
 static const double ONE = 17592186044416;       /* 2^44: the weight of two points at one place */
-static const uint64_t GONE = UINT64_C(1) << 63; /* mark of an eliminated point, beside its weight */
+static const uint64_t GONE = UINT64_C(1) << 63; /* flag of an eliminated point, stored with its weight */
 
 typedef struct sample {
     double x[3];             /* m */
-    _Atomic uint64_t weight; /* of an eliminated one as it was then, and GONE */
+    _Atomic uint64_t weight; /* once eliminated: its weight at that time | GONE */
 } sample;
 
 typedef struct crowd {
-    double reach, least; /* m: points farther apart are no neighbours; nearer ones count as this far apart */
+    double reach, least; /* m: neighbours are nearer than `reach`; distances below `least` count as it */
     double low[3], cell; /* m: of the grid */
     size_t n[3], cells;  /* n: multiples of TILE */
-    uint32_t *begin;     /* cells + 1: samples are sorted by cells */
+    uint32_t *begin;     /* cells + 1: first sample of each cell; samples are sorted by cell */
     size_t count;
     sample *of;
     uint32_t *id;      /* the caller's numbers */
-    uint32_t *heavier; /* a neighbour that was heavier, or the sample itself */
+    uint32_t *heavier; /* by sample: a neighbour that was heavier when last compared, or itself */
     uint64_t limit;    /* samples that weigh more are eliminated */
-    uint32_t *list;    /* in pieces of PIECE: candidates, which weigh more */
-    uint32_t *listed;  /* how many a piece has */
+    uint32_t *list;    /* candidates, which weigh more than the limit; in pieces of PIECE */
+    uint32_t *listed;  /* by piece: number of candidates */
 } crowd;
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static void choose_cells(crowd *c, size_t points, const double *position) {
             high[d] = fmax(high[d], position[3 * p + d]);
         }
     }
-    for (c->cell = 1.0 * c->reach;; c->cell *= 1.5) { /* few points in a large box: larger cells are enough */
+    for (c->cell = 1.0 * c->reach;; c->cell *= 1.5) { /* few points in a large box: larger cells */
         for (int d = 0; d < 3; d++) n[d] = TILE * (floor((high[d] - c->low[d]) / (TILE * c->cell)) + 1);
         all = n[0] * n[1] * n[2];
         if (all <= 8 * (double)points + TILE * TILE * TILE) break;
@@ -103,7 +103,7 @@ static uint64_t weight_of(const crowd *c, size_t which) {
     return atomic_load_explicit(&c->of[which].weight, memory_order_acquire);
 }
 
-/* Takes out the samples that are gone. */
+/* Removes the eliminated samples. */
 static void compact(crowd *c) {
     uint32_t kept = 0;
     for (size_t cell = 0, p = 0; cell < c->cells; cell++) {
@@ -121,12 +121,12 @@ static void compact(crowd *c) {
 
 /* ---- Neighbours -------------------------------------------------------------------------------------------------- */
 
-/* Calls each(context, neighbour, d2) for the samples near one, itself and those gone included, until it is false. */
+/* Called for each sample near a given one, including itself and eliminated ones, until it returns false. d2: m^2. */
 typedef bool (*each_neighbour)(void *context, uint32_t neighbour, double d2);
 
 enum { STRETCH = 64 /* samples that are compared at a time */ };
 
-/* Those among begin to end - 1 that are near x: without branches, which would be mispredicted. */
+/* Lists the samples from begin to end - 1 that are near x, without branches, which would be mispredicted. */
 static inline uint32_t find_near(const crowd *c, const double x[3], uint32_t begin, uint32_t end,
                                  uint32_t near[STRETCH], double near2[STRETCH]) {
     const double reach2 = c->reach * c->reach;
@@ -202,7 +202,8 @@ static void weigh(void *context, size_t begin, size_t end) {
     }
 }
 
-/* Whether a neighbour is there and goes before a sample of this weight: of equally heavy ones the caller's first. */
+/* Whether a neighbour is still there and must be eliminated before a sample of this weight. Of equally heavy ones the
+ * one with the lower number of the caller's goes first. */
 static bool goes_before(const crowd *c, uint32_t neighbour, uint32_t which, uint64_t weight) {
     const uint64_t other = weight_of(c, neighbour);
     return !(other & GONE) && (other > weight || (other == weight && c->id[neighbour] < c->id[which]));
@@ -216,8 +217,8 @@ static bool find_heavier(void *context, uint32_t neighbour, double d2) {
     return false;
 }
 
-/* Other threads may meanwhile make the neighbours lighter, which does no harm, or the sample itself: the search is then
- * made again. */
+/* Meanwhile other threads may reduce the weights of the neighbours, which does no harm, or that of the sample: then the
+ * search is repeated. */
 static bool is_heaviest(crowd *c, uint32_t which) {
     if (c->heavier[which] != which && goes_before(c, c->heavier[which], which, weight_of(c, which))) return false;
     for (;;) {
@@ -236,7 +237,7 @@ static bool relieve(void *context, uint32_t neighbour, double d2) {
     return true;
 }
 
-/* Neighbours weigh less before it is seen to be gone. */
+/* Reduces the weights of the neighbours before other threads can see that the sample is gone. */
 static void eliminate(crowd *c, uint32_t which) {
     search s = {c, 0, which, which};
     for_neighbours(c, which, relieve, &s);
@@ -254,7 +255,7 @@ static int heaviest_first(const void *a, const void *b) {
     return p->which < q->which ? -1 : p->which > q->which;
 }
 
-/* Heavy ones first: light ones wait for them. */
+/* Lists the candidates of pieces, heavy ones first, because light ones wait for them. */
 static void list_pieces(void *context, size_t begin, size_t end) {
     crowd *c = context;
     candidate found[PIECE];
@@ -294,7 +295,7 @@ static void eliminate_pieces(void *context, size_t begin, size_t end) {
     }
 }
 
-/* Down to the limit. */
+/* Eliminates all samples heavier than the limit. */
 static void eliminate_heavy(crowd *c) {
     const size_t pieces = (c->count + PIECE - 1) / PIECE;
     size_t waiting;
@@ -306,11 +307,11 @@ static void eliminate_heavy(crowd *c) {
     } while (waiting > 0);
 }
 
-/* ---- The number -------------------------------------------------------------------------------------------------- */
+/* ---- An exact number --------------------------------------------------------------------------------------------- */
 
 static int lightest_first(const void *a, const void *b) { return heaviest_first(b, a); }
 
-/* Puts `count` samples back, of those eliminated since the last compaction the ones that went last. */
+/* Puts back `count` of the samples eliminated since the last compaction, those that were eliminated last. */
 static pbd_status put_back(const crowd *c, size_t eliminated, size_t count, unsigned char *kept) {
     pbd_arena a PBD_ARENA;
     candidate *list = pbd_new(&a, candidate, eliminated);
@@ -331,7 +332,7 @@ static pbd_status reach_number(crowd *c, size_t keep, unsigned char *kept) {
         left = 0;
         for (size_t p = 0; p < c->count; p++) left += !(weight_of(c, p) & GONE);
         if (c->limit > 0 || left <= keep) continue;
-        compact(c); /* samples far apart from each other are too many: the caller's first go */
+        compact(c); /* too many samples without neighbours: the caller's first are eliminated */
         for (left = 0; left < c->count; left++) atomic_store_explicit(&c->of[left].weight, GONE, memory_order_relaxed);
         return put_back(c, c->count, keep, kept);
     }
@@ -341,8 +342,8 @@ static pbd_status reach_number(crowd *c, size_t keep, unsigned char *kept) {
 }
 
 pbd_status eliminate_samples(size_t points, const double *position, double volume, size_t keep, unsigned char *kept) {
-    /* Yuksel's equations 3 and 5: disks of the densest packing; weights stop growing below a part of that radius. */
-    const double radius = (double)(float)cbrt(volume / (4 * sqrt(2) * (double)keep)); /* equal on every machine */
+    /* Yuksel's equations 3 and 5: disks of the densest packing; weights stop growing below a fraction of their size. */
+    const double radius = (double)(float)cbrt(volume / (4 * sqrt(2) * (double)keep)); /* equal everywhere */
     const double share = (double)keep / (double)points;
     crowd c = {.reach = 2 * radius, .least = 2 * radius * 0.65 * (1 - share * sqrt(share))};
     pbd_arena a PBD_ARENA;

@@ -1,6 +1,6 @@
-/* Poisson-disk sampling: many random points, of which elimination.c leaves those that are far from each other.
+/* Poisson-disk sampling: many random points, of which elimination.c keeps those that are far from each other.
  *
- * This file is compiled without fused multiply-add: the same seed gives the same particles on every machine. */
+ * This file is compiled without fused multiply-add, so that a seed gives the same particles on every machine. */
 #include <math.h>
 
 #include "harness/exec/arena.h"
@@ -11,10 +11,11 @@
 
 enum { SURPLUS = 5 /* random points per particle */, PIECE = 1024 /* points that a thread takes at a time */ };
 
-/* No particle nearer to the surface than this, in spacings. */
+/* Distance that particles keep from the surface, in spacings; less in thin solids. */
 static const double MARGIN = 0.3;
 
-/* Number `index` of a seed's random numbers in [0, 1): splitmix64 (S. Vigna, public domain), which counts. */
+/* Returns number `index` of a seed's random numbers in [0, 1), by the counter-based splitmix64 (S. Vigna, public
+ * domain). */
 static double random_number(uint64_t seed, uint64_t index) {
     uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -47,8 +48,8 @@ static void test_tries(void *context, size_t begin, size_t end) {
     }
 }
 
-/* Points of the solid's box are tried until enough are inside and deep enough. After each WINDOW of tries, if hardly
- * any was, all start again with a smaller depth. */
+/* Tries random points of the solid's bounding box until enough are inside and deep enough. If hardly any are, after a
+ * multiple of WINDOW tries, starts again with a smaller depth. */
 static pbd_status throw_points(const solid *body, double depth, size_t wanted, uint64_t seed, double *x) {
     pbd_arena a PBD_ARENA;
     tries *t = pbd_new(&a, tries, 1);
@@ -100,7 +101,7 @@ pbd_status sampling_fill_poisson(const solid *body, const sampling_plan *plan, s
     unsigned char *kept = pbd_new(&a, unsigned char, points);
     PBD_TRY(pbd_arena_check(&a));
     out->volume = volume / (double)count;
-    out->spacing = (double)(float)cbrt(out->volume); /* to so few digits that every machine's cube root agrees */
+    out->spacing = (double)(float)cbrt(out->volume); /* rounded, so that all machines' cube roots agree */
     PBD_TRY(throw_points(body, MARGIN * out->spacing, points, plan->seed, x));
     PBD_TRY(eliminate_samples(points, x, volume, count, kept));
     PBD_TRY(sampling_allocate(out, count));

@@ -38,7 +38,7 @@ static pbd_status too_many(double sites, double spacing) {
                      spacing, sites, 10 * SAMPLING_MOST);
 }
 
-/* The particles' volume over the solid's that is let pass: those of a sheet half a spacing thick have twice its. */
+/* Largest accepted ratio of the particles' volume to the solid's; it is 2 for a sheet half a spacing thick. */
 static const double MOST_VOLUME = 10;
 
 static pbd_status check_volume(const solid *body, double spacing, size_t count) {
@@ -51,7 +51,7 @@ static pbd_status check_volume(const solid *body, double spacing, size_t count) 
                      body->volume, count, volume);
 }
 
-/* Nearer to the surface than this, in spacings, a site counts as on it and so not inside: rounding decides nothing. */
+/* In spacings: a site nearer to the surface counts as on it, thus not inside, so that rounding errors do not matter. */
 static const double ON_SURFACE = 1e-6;
 
 /* ---- The lattice ------------------------------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static const double ON_SURFACE = 1e-6;
 typedef struct lattice {
     size_t n[3];
     double first[3], spacing; /* m */
-    bool whole;               /* spheres of half a spacing are inside, and not their middles alone */
+    bool whole;               /* spheres of half a spacing must be inside, not only their centres */
 } lattice;
 
 static size_t lattice_sites(const lattice *l) { return l->n[0] * l->n[1] * l->n[2]; }
@@ -71,8 +71,8 @@ static void lattice_place(const lattice *l, size_t site, double x[3]) {
     x[2] = l->first[2] + (double)k * l->spacing;
 }
 
-/* As many cubes along each edge of the solid's box as fit it best (`whole`: as fit into it), their middle in its
- * middle. One more at each end would have its site outside of the box. */
+/* Takes the number of cubes that fits each edge of the solid's bounding box best (`whole`: the most that fit into it),
+ * centred in the box. The site of one more cube at either end would be outside of the box. */
 static pbd_status lattice_over(const solid *body, double spacing, bool whole, lattice *out) {
     double sites = 1;
     *out = (lattice){.spacing = spacing, .whole = whole};
@@ -113,7 +113,8 @@ static size_t mark_inside(const solid *body, const lattice *l, unsigned char *in
     return count;
 }
 
-/* Of the cube whose lowest corner is this site, corner 0 .. 7: x slowest. False at the lattice's end. */
+/* Writes the site of corner 0 .. 7 (x slowest) of the cube with this site as its lowest corner. Returns false if it is
+ * outside of the lattice. */
 static bool cube_corner(const lattice *l, size_t site, int corner, size_t *out) {
     const size_t at[3] = {site / l->n[2] / l->n[1] + (size_t)(corner / 4),
                           site / l->n[2] % l->n[1] + (size_t)(corner / 2 % 2), site % l->n[2] + (size_t)(corner % 2)};
@@ -128,7 +129,7 @@ static bool is_cube(const lattice *l, const unsigned char *inside, size_t site) 
     return true;
 }
 
-/* Keeps the corners of whole cubes; returns how many. */
+/* Keeps only the corners of whole cubes, and returns their number. */
 static size_t keep_cubes(const lattice *l, unsigned char *inside) {
     const size_t sites = lattice_sites(l);
     size_t count = 0, corner;
@@ -144,7 +145,7 @@ static size_t keep_cubes(const lattice *l, unsigned char *inside) {
     return count;
 }
 
-/* The sites that a plan wants, marked in *inside, which is the caller's, and counted. */
+/* Marks the sites that a plan asks for in *inside, which the caller frees, and counts them. */
 static pbd_status lattice_fill(const solid *body, const lattice *l, bool cubes, unsigned char **inside, size_t *count) {
     PBD_TRY_NEW(*inside, lattice_sites(l));
     *count = mark_inside(body, l, *inside);
@@ -159,7 +160,7 @@ static pbd_status lattice_count(const solid *body, const lattice *l, bool cubes,
     return status;
 }
 
-/* Whether one of a site's six neighbours has this mark; what lies outside of the lattice has mark 0. */
+/* Whether one of a site's six neighbours has this mark; sites outside of the lattice have mark 0. */
 static bool beside(const lattice *l, const unsigned char *mark, size_t site, unsigned char wanted) {
     const size_t at[3] = {site / l->n[2] / l->n[1], site / l->n[2] % l->n[1], site % l->n[2]};
     const size_t step[3] = {l->n[1] * l->n[2], l->n[2], 1};
@@ -183,8 +184,8 @@ static void lattice_layers(const lattice *l, unsigned char *mark) {
 
 /* ---- An exact number of sites ------------------------------------------------------------------------------------ */
 
-/* The spacing at which the solid's box has `count` cubes. An edge below half a spacing still takes one: then the other
- * edges alone count, or the search would begin at lattices of far too many sites. */
+/* Returns the spacing at which the solid's bounding box holds `count` cubes. An edge shorter than half a spacing still
+ * holds one, so only the other edges count then; else the search would begin at lattices of far too many sites. */
 static double box_spacing(const solid *body, size_t count) {
     double edge[3], box = 1;
     for (int d = 0; d < 3; d++) {
@@ -197,15 +198,15 @@ static double box_spacing(const solid *body, size_t count) {
     return box / shortest / longest < 0.5 * flat ? longest / (double)count : flat;
 }
 
-/* The fewest sites not below `count` that halving finds. The number of sites falls with the spacing, but not at every
- * step of it, so the best of what was seen counts. */
+/* Bisects for the fewest sites that are at least `count`. The number of sites does not decrease monotonically with
+ * increasing spacing, so the best spacing tried is kept. */
 static pbd_status find_spacing(const solid *body, const sampling_plan *plan, double *spacing, size_t *sites) {
     const size_t count = plan->count;
     size_t found;
     double fine = box_spacing(body, count), coarse = fine, most;
     *sites = SIZE_MAX;
     lattice l;
-    /* A box whose every site counts has too many at `coarse`; a solid that fills little of its box needs finer. */
+    /* A solid that fills its box has enough sites almost at once; one that fills little of it needs a finer spacing. */
     for (int tries = 0; tries < 60; tries++) {
         PBD_TRY(lattice_over(body, fine, plan->inside, &l));
         PBD_TRY(lattice_count(body, &l, plan->cubes, &found));
@@ -241,14 +242,14 @@ typedef struct site_depth {
     size_t site;
 } site_depth;
 
-/* The nearest to the surface first; of equals the last first. */
+/* Nearest to the surface first; of equally near ones the last first. */
 static int nearest_first(const void *a, const void *b) {
     const site_depth *x = a, *y = b;
     if (x->steps != y->steps) return x->steps < y->steps ? -1 : 1;
     return x->site > y->site ? -1 : x->site < y->site;
 }
 
-/* Leaves out `surplus` sites. They are all at the surface unless there are more of them than sites there. */
+/* Leaves out the `surplus` sites nearest to the surface. They are within one spacing of it if enough sites are. */
 static pbd_status drop_sites(const solid *body, const lattice *l, size_t surplus, unsigned char *mark) {
     const size_t sites = lattice_sites(l);
     pbd_arena a PBD_ARENA;
@@ -314,7 +315,7 @@ static pbd_status fill_lattice(const solid *body, const sampling_plan *plan, sam
 
 enum { FINE = 128 }; /* cubes along the longest edge */
 
-/* By counting small cubes: off by their size over the body's, to the power of 3/2 or so. */
+/* Counts small cubes. The relative error is about (cube size / body size)^(3/2). */
 static pbd_status measure_volume(const solid *body, double *out) {
     double edge = 0;
     lattice l;

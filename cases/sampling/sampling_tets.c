@@ -8,19 +8,20 @@
 
 static const int offset[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
                                  {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
-/* One in the middle on four corners no two of which are neighbours, one at each other corner; cubes of odd place use
- * the other four, so that diagonals of neighbours meet. Turned where need be: det D_m > 0. */
+/* One tetrahedron in the middle, on four corners no two of which are neighbours, and one at each other corner. In
+ * odd cubes the middle one has the other four corners, so that face diagonals of neighbouring cubes coincide. cut_cube
+ * swaps corners where needed for det D_m > 0. */
 static const int five[2][5][4] = {{{0, 2, 7, 5}, {0, 1, 2, 5}, {0, 2, 3, 7}, {0, 5, 7, 4}, {2, 7, 5, 6}},
                                   {{1, 3, 4, 6}, {0, 1, 3, 4}, {1, 2, 3, 6}, {1, 6, 4, 5}, {3, 4, 6, 7}}};
 
-/* Particles of a lattice come in this order. */
+/* The order of the particles of a lattice. */
 static int compare_sites(const int32_t *a, const int32_t *b) {
     for (int d = 0; d < 3; d++)
         if (a[d] != b[d]) return a[d] < b[d] ? -1 : 1;
     return 0;
 }
 
-/* UINT32_MAX: empty. */
+/* Returns UINT32_MAX if the site is empty. */
 static uint32_t particle_at(const sampling *s, const int32_t site[3]) {
     size_t low = 0, high = s->count;
     while (low < high) {

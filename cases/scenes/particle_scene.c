@@ -133,7 +133,7 @@ pbd_collider *particle_add_plane(pbd_scene *scene, const double at[3], const dou
     c->friction = friction;
     memcpy(c->centre, at, sizeof c->centre);
     for (int d = 0; d < 3; d++) z[d] = normal[d] / length;
-    const int off = fabs(z[0]) < 0.9 ? 0 : 1; /* the x axis of its frame: that of the world, made square */
+    const int off = fabs(z[0]) < 0.9 ? 0 : 1; /* world axis that becomes the frame's x axis, orthogonalised */
     double size = 0;
     for (int d = 0; d < 3; d++) {
         x[d] = (d == off) - z[off] * z[d];
@@ -154,7 +154,7 @@ pbd_collider *particle_add_capsule(pbd_scene *scene, const double a[3], const do
         along[d] = (b[d] - a[d]) / length;
         c.centre[d] = 0.5 * (a[d] + b[d]);
     }
-    /* Any two unit vectors across it: the first across its smallest entry. */
+    /* Two unit vectors perpendicular to it; the first from the world axis of its smallest component. */
     int least = 0;
     for (int d = 1; d < 3; d++)
         if (fabs(along[d]) < fabs(along[least])) least = d;

@@ -19,7 +19,7 @@
 
 #define PBD_SAMPLING_PARAMS(particles_) PBD_SEEDED_SAMPLING_PARAMS(particles_, "sampling=poisson")
 
-/* The same of a case that uses the seed for more: when it is read. */
+/* The same for a case with more uses of the seed. seed_when_: the condition with which the seed is read. */
 #define PBD_SEEDED_SAMPLING_PARAMS(particles_, seed_when_)                                                  \
     {"particles", "", PBD_INTEGER, particles_, 1, SAMPLING_MOST, 0, NULL, "spacing=0: of a body, exactly"}, \
         {"spacing", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, "of the lattice's sites; 0: from `particles`"},    \
@@ -39,8 +39,8 @@
 extern const char *const particle_on_off[]; /* off, on */
 extern const char *const particle_layers[]; /* 1, 2, all */
 
-/* How particles meet each other, floors and walls. */
-/* when_: "", or the condition with which they are read: "floor=on: ". */
+/* Contact of particles with each other, floors and walls. when_: "", or the condition with which they are read:
+ * "floor=on: ". */
 #define PBD_CONTACT_PARAMS(friction_, when_)                                                                     \
     {"contact_radius", "m", PBD_REAL, "0", 0, 1e6, 0, NULL, when_ "of particles that collide; 0: 0.7 spacings"}, \
         {"contact_layers",                                                                                       \
@@ -67,38 +67,39 @@ typedef struct placement {
 } placement;
 
 placement placement_at(double x, double y, double z);
-/* By `angle` (rad) about an axis of any length, and then moved. */
+/* A rotation by `angle` (rad) about an axis of any length, followed by a translation. */
 placement placement_turned(const double axis[3], double angle, const double by[3]);
 
-/* Sets `extent` by the positions at rest; at least the spacing. */
+/* Sets `extent` to the longest edge of the bounding box of the positions at rest, at least the spacing. */
 void particle_scene_measure(pbd_scene *scene);
 
-/* Particles of `bodies` bodies alike, each sampled as `s` says and put in its place; body numbers ascend. Material must
- * be set. Sets particles, spacing, positions, volumes, masses, forces, body, extent. */
+/* Makes the particles of `bodies` equal bodies, each a copy of `s` put in its place; body numbers ascend. The scene's
+ * material must be set. Sets particles, spacing, positions, volumes, masses, forces, body, extent. */
 pbd_status particle_scene_make(const sampling *s, size_t bodies, const placement *place, pbd_scene *scene);
 
-/* Gives a body its surface, which is copied and put in its place, so that pictures show it (pbd_scene.skin). */
+/* Gives a body a surface for pictures (pbd_scene.skin): a copy of `from`, put in its place. */
 struct shape_mesh; /* cases/geometry/shape_mesh.h */
 pbd_status particle_add_skin(pbd_scene *scene, uint32_t body, const struct shape_mesh *from, const placement *place);
 
-/* detail_bytes, free_detail and numbers of a case whose detail begins with `sampling particles`; numbers follow. */
+/* Sets detail_bytes, free_detail and numbers of a case whose detail is `sampling particles`, then numbers only. */
 #define PARTICLE_DETAIL(TYPE)                                                                 \
     .detail_bytes = sizeof(TYPE) + 0 * sizeof(char[offsetof(TYPE, particles) == 0 ? 1 : -1]), \
     .free_detail = particle_free_detail, .numbers = sizeof(TYPE) - sizeof(sampling)
 void particle_free_detail(void *detail);
 
-/* contact_radius, or 0.7 spacings: spheres about the sites of a square lattice that are 1/sqrt(2) large leave no hole.
- */
+/* Returns contact_radius (m), or 0.7 spacings if it is 0: spheres of radius 1/sqrt(2) spacings about the sites of a
+ * square lattice leave no hole. */
 double particle_radius(const pbd_values *values, const sampling *s);
-/* Contact radii from the parameters above: of the particles in the layers that collide; 0 of others. `layer` is that of
- * the sampling, which is repeated for each body. */
+/* Sets friction and contact radii from the parameters above. Particles outside of the layers that collide have radius
+ * 0. The layers of the sampling are repeated for each body. */
 pbd_status particle_set_radii(const pbd_values *values, const sampling *s, pbd_scene *scene);
 
-/* Room for colliders, to be counted up by these. */
+/* Allocates room for `most` colliders. The functions below add them, without a check of the room. */
 pbd_status particle_open_colliders(pbd_scene *scene, size_t most);
-/* The half space below the plane through `at` with this normal (any length); returns it, for what else it has. */
+/* Adds the half space below the plane through `at` with this normal (any length). Returns it, so that further members
+ * can be set. */
 pbd_collider *particle_add_plane(pbd_scene *scene, const double at[3], const double normal[3], double friction);
-/* About the stretch from a to b, which differ. */
+/* Adds the capsule around the segment from a to b, which must differ. */
 pbd_collider *particle_add_capsule(pbd_scene *scene, const double a[3], const double b[3], double radius,
                                    double friction);
 

@@ -19,7 +19,7 @@ void particle_record_sampling(const sampling *s, size_t bodies, pbd_recorder *re
         pbd_metric(recorder, "sampled_volume_ratio", "1", PBD_STATE, (double)s->count * s->volume / s->solid_volume);
 }
 
-/* Nearest to a plane, or beyond it: the lowest height of the middle of particle i over all planes, m. */
+/* Returns the smallest signed distance of the centre of particle i from a plane, m; negative beyond it. */
 static double lowest_over_planes(const pbd_scene *scene, const double *x, size_t i) {
     double lowest = INFINITY;
     for (size_t c = 0; c < scene->colliders.count; c++) {
@@ -194,7 +194,7 @@ typedef struct joints {
     uint32_t *parent;
 } joints;
 
-/* Neighbours at rest that are still near. */
+/* Joins neighbours at rest that are still near. */
 static void join_if_near(void *to, size_t i, size_t j, double square) {
     const joints *t = to;
     const double now = 1.8 * t->scene->particles.spacing;

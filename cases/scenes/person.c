@@ -6,7 +6,7 @@
 #define REAL double
 #include "methods/physics/surface/colliders.h"
 
-/* Of a person of height 1 who stands on z = 0 and looks along -x. */
+/* A capsule of a person of height 1 who stands on z = 0 and looks along -x. */
 typedef struct body_part {
     double from[3], to[3], radius;
 } body_part;

@@ -7,7 +7,7 @@
 
 static const double BACK = 0.01; /* shape error below which the body is back */
 
-/* Of pressure waves in the unbounded body: sqrt((lambda + 2 mu)/density). */
+/* The speed of pressure waves in an unbounded body: sqrt((lambda + 2 mu)/density). */
 static double sound_speed(const pbd_material *m) {
     return sqrt(m->E * (1 - m->nu) / ((1 + m->nu) * (1 - 2 * m->nu)) / m->density);
 }

@@ -1,4 +1,4 @@
-/* One body filled with particles that hangs, or falls to a floor: what sampled_mesh and sampled_shape share. */
+/* The scene that sampled_mesh and sampled_shape share: a body filled with particles that hangs, or falls to a floor. */
 #ifndef PBD_SAMPLED_H
 #define PBD_SAMPLED_H
 
@@ -25,13 +25,13 @@ extern const char *const sampled_sides[]; /* none, x_min ... z_max */
         "duration", "s", PBD_REAL, "1", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"                            \
     }
 
-/* What the cases keep of their scene. */
+/* The detail of these cases. */
 typedef struct sampled_detail {
     sampling particles;
-    double peak; /* J: the most kinetic energy seen */
+    double peak; /* J: the largest kinetic energy so far */
 } sampled_detail;
 
-/* Builds the scene of a body whose parameters are those above. */
+/* Builds the scene of a body from the parameters above. */
 pbd_status sampled_build(const pbd_values *values, const solid *body, pbd_setup *setup);
 pbd_status sampled_observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,
                            pbd_recorder *recorder);

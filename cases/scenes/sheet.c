@@ -33,7 +33,7 @@ static void fill_mesh(const sheet_size *size, pbd_scene *scene) {
         }
 }
 
-/* A particle's share of the squares around it. */
+/* Gives each particle its share of the mass of the squares around it. */
 static void lump_mass(const sheet_size *size, pbd_scene *scene) {
     const double mass = scene->material->density * scene->material->thickness * size->length * size->width;
     for (int i = 0; i <= size->along; i++)
@@ -79,7 +79,7 @@ pbd_status sheet_build(const pbd_values *values, pbd_scene *scene, sheet_size *s
     return pbd_ok();
 }
 
-/* ---- Looking ----------------------------------------------------------------------------------------------------- */
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -89,15 +89,14 @@ static void cross(const double a[3], const double b[3], double out[3]) {
 
 static double length_of(const double a[3]) { return sqrt(dot(a, a)); }
 
-/* The two directions in which strains of the sheet are reported: the fibre and the one across it in the plane, or x and
- * y.
- */
+/* Unit vectors in the plane at rest along which strains are reported: the fibre (without one: x) and its perpendicular,
+ * and x and y. */
 typedef struct sheet_axes {
     double fibre[3], perpendicular[3], x[3], y[3];
 } sheet_axes;
 
-/* The plane at rest is that of the first triangle; hung sheets lie in another one than z = 0. x is its first particle's
- * row: from particle 0 along the first side of the first square. */
+/* The plane at rest is that of the first triangle, as hung sheets do not lie in z = 0. x is that triangle's first edge:
+ * from particle 0 along the first side of the first square. */
 static sheet_axes axes_of(const pbd_scene *scene) {
     sheet_axes axes;
     double first[3], second[3], normal[3];
@@ -118,8 +117,7 @@ static sheet_axes axes_of(const pbd_scene *scene) {
     return axes;
 }
 
-/* Where the direction w of the plane at rest goes in one triangle: F w. Twice the triangle's area at rest comes back.
- */
+/* Writes F w of triangle e, for a direction w in the plane at rest. Returns twice the triangle's area at rest. */
 static double image_of(const pbd_scene *scene, const double *x, size_t e, const double w[3], double out[3]) {
     const uint32_t *t = scene->triangles.corner + 3 * e;
     double a[3], b[3], normal[3], u[3], v[3];
@@ -137,7 +135,7 @@ static double image_of(const pbd_scene *scene, const double *x, size_t e, const 
     return sqrt(square);
 }
 
-/* The mean of F w, and of its length, over the sheet. */
+/* Writes the mean of F w over the sheet, and returns the mean of |F w|. */
 static double mean_image(const pbd_scene *scene, const double *x, const double w[3], double out[3]) {
     double area = 0, stretch = 0, image[3];
     for (int d = 0; d < 3; d++) out[d] = 0;
@@ -171,7 +169,7 @@ sheet_strain sheet_strain_at(const pbd_scene *scene, const double *x) {
     mean_image(scene, x, axes.y, out.across);
     out.fibre = mean_image(scene, x, axes.fibre, unused);
     out.perpendicular = mean_image(scene, x, axes.perpendicular, unused);
-    /* Principal directions of C = F^T F of the mean. */
+    /* Principal directions of C = F^T F of the mean F. */
     const double c11 = dot(out.along, out.along), c22 = dot(out.across, out.across), c12 = dot(out.along, out.across);
     const double middle = (c11 + c22) / 2, radius = hypot((c11 - c22) / 2, c12);
     out.principal[0] = sqrt(middle + radius);

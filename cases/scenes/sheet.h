@@ -1,4 +1,4 @@
-/* A rectangle of triangles in the plane z = 0: the mesh of hanging_sheet and towel. */
+/* A rectangular triangle mesh in the plane z = 0, for hanging_sheet and towel. */
 #ifndef PBD_SHEET_H
 #define PBD_SHEET_H
 
@@ -38,25 +38,26 @@ typedef struct sheet_size {
     int along, across; /* squares */
 } sheet_size;
 
-/* Positions, no forces and triangles of such a sheet; no masses, no material. The scene must be zeroed. */
+/* Sets positions, triangles and zero forces, but neither masses nor material. The scene must be zeroed. */
 pbd_status sheet_mesh(const sheet_size *size, pbd_scene *scene);
 
-/* Mesh, lumped masses and material from the parameters above. The sheet lies from x = 0 to length and is centred on
- * the x axis; diagonals change direction from one square to the next, so that none is preferred. */
+/* Sets mesh, lumped masses and material from the parameters above. The sheet extends from x = 0 to length, centred on
+ * the x axis. The direction of the diagonals alternates from square to square, so that none is preferred. */
 pbd_status sheet_build(const pbd_values *values, pbd_scene *scene, sheet_size *size);
-/* Number of the particle at (i, j), 0 .. along, 0 .. across. */
+/* Returns the number of the particle at (i, j), 0 .. along, 0 .. across. */
 uint32_t sheet_particle(const sheet_size *size, int i, int j);
-/* The share of an edge's length that belongs to its particle at place i of n squares: 1/n, half of that at its ends. */
+/* Returns the share of the length of an edge of n squares that belongs to its particle i, 0 .. n: 1/n, half of that at
+ * the ends. */
 double sheet_edge_share(int i, int n);
 
-/* The mean of F over the sheet: where its own x and y axes go, by area. */
+/* Area-weighted means of the deformation gradient F over the sheet. */
 typedef struct sheet_strain {
-    double along[3], across[3];  /* images of the x and y axes at rest */
-    double fibre, perpendicular; /* mean |F b| along the fibre, and across it in the plane; without a fibre along x */
+    double along[3], across[3];  /* mean of F x and F y, x and y the axes at rest */
+    double fibre, perpendicular; /* mean |F b|, b along the fibre (without one: x) and perpendicular to it */
     double principal_angle; /* deg in (-90, 90]: the direction at rest that the mean F stretches most, from x to y */
     double principal[2];    /* largest and smallest stretch of the mean F */
-    double shear_angle;     /* deg: by how much the angle between the axes is below 90 */
-    size_t inverted;        /* triangles turned over within the sheet: their normal points against the mean one */
+    double shear_angle;     /* deg: 90 minus the angle between `along` and `across` */
+    size_t inverted;        /* triangles folded over within the sheet: normal opposite to the mean one */
 } sheet_strain;
 
 sheet_strain sheet_strain_at(const pbd_scene *scene, const double *x);

@@ -28,7 +28,7 @@ static int nearer(const void *a, const void *b) {
     return memcmp(s->at, t->at, sizeof s->at);
 }
 
-/* Sites about a site, in the order of their distance. */
+/* The sites nearest to the origin, in order of distance. */
 static pbd_status ball_sites(size_t particles, int dimensions, double (*out)[3]) {
     const int reach = 2 + (int)(dimensions == 2 ? sqrt((double)particles / 3) : cbrt((double)particles / 4)) + 1;
     const int deep = dimensions == 2 ? 0 : reach, side = 2 * reach + 1;
@@ -110,7 +110,7 @@ pbd_status smoothed_make(const pbd_values *values, const smoothed_lump *lump, si
     return pbd_ok();
 }
 
-/* ---- Looking ----------------------------------------------------------------------------------------------------- */
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 static double level_of(int k) { return 0.25 * (k + 1); }
 
@@ -150,7 +150,7 @@ static pbd_status look_at_surfaces(smoothed_watch *w, const density_grid *g, dou
     return pbd_ok();
 }
 
-/* Where the density is to be seen in a picture: every third node. */
+/* Records the density for a picture: at every third node where it is above 0. */
 static void draw_field(const density_grid *g, double frame, pbd_recorder *recorder) {
     for (size_t b = 0; b < g->nodes[1]; b += 3)
         for (size_t a = 0; a < g->nodes[0]; a += 3) {
@@ -172,7 +172,7 @@ static void draw_contour(const density_surface *s, double frame, pbd_recorder *r
     }
 }
 
-/* At 2 m W_h(h): into the run and, if requested, into a file. */
+/* Records the surface at 2 m W_h(h) in the run and, if requested, writes it to a file. */
 static pbd_status draw_surface(const smoothed_watch *w, const density_grid *g, double frame, pbd_recorder *recorder) {
     char path[300];
     density_surface s;
@@ -184,7 +184,7 @@ static pbd_status draw_surface(const smoothed_watch *w, const density_grid *g, d
     return status;
 }
 
-/* Eq. 3 at every particle. */
+/* The density of Eq. 3 at every particle. */
 static void densities_of(const smoothed_matter *m, const near_pairs *pairs, double *out) {
     const double support = 2 * m->h;
     for (size_t i = 0; i < m->particles; i++)
@@ -282,7 +282,7 @@ pbd_status smoothed_watch_look(smoothed_watch *w, const pbd_scene *scene, const 
 
 /* ---- The force --------------------------------------------------------------------------------------------------- */
 
-/* Sum of m (ln(rho/rho0) + rho0/rho - 1): the energy that pressure and cohesion descend, over k (D-7). */
+/* Returns sum m (ln(rho/rho0) + rho0/rho - 1): the energy of pressure and cohesion, divided by k (D-7). */
 static double energy_at(const smoothed_matter *m, double rest_density) {
     double energy = 0;
     for (size_t i = 0; i < m->particles; i++) {
@@ -338,7 +338,7 @@ pbd_status smoothed_record_spread(const smoothed_matter *m, double spacing, pbd_
     near_pairs pairs PBD_CLEANUP(near_pairs_free) = {0};
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(near_pairs_find(m->x, n, 2 * m->h, &pairs));
-    for (size_t i = 0; i < n; i++) nearest[i] = 2 * m->h / spacing; /* none is nearer */
+    for (size_t i = 0; i < n; i++) nearest[i] = 2 * m->h / spacing; /* if no other is nearer */
     for (size_t p = 0; p < pairs.count; p++)
         for (size_t end = 0; end < 2; end++) {
             double *mine = &nearest[pairs.pair[2 * p + end]];

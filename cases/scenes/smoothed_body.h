@@ -7,7 +7,7 @@
 #include "cases/geometry/near_pairs.h"
 #include "cases/scenes/particle_scene.h"
 
-/* What case and method have in common, by the same names: the method takes the case's. */
+/* Parameters that case and method share by name: the method uses the case's values. */
 #define PBD_SMOOTHED_PARAMS(dimensions_, h_, k_, c_)                                                              \
     {"dimensions", "", PBD_CHOICE, dimensions_, 0, 0, 0, smoothed_dimensions, "2: a plane, the same z for all"},  \
         {"h", "", PBD_REAL, h_, 0, 100, PBD_OPEN_MIN, NULL, "smoothing length, in spacings; the support is 2h"},  \
@@ -19,7 +19,7 @@
         "jitter", "", PBD_REAL, "0", 0, 1, 0, NULL, "random offset of lattice positions, in spacings"             \
     }
 
-/* Of those cases that draw states. */
+/* For cases that draw states. */
 #define PBD_SMOOTHED_FILES_PARAM                                                              \
     {                                                                                         \
         "surface_files", "", PBD_TEXT, "none", 0, 0, 0, smoothed_none,                        \
@@ -34,57 +34,56 @@ extern const char *const smoothed_kernels[]; /* spiky, cubic_spline */
 
 typedef enum smoothed_shape { SMOOTHED_BLOCK, SMOOTHED_BALL } smoothed_shape;
 
-/* So many particles of the lattice, exactly: a block filled row by row, `columns` wide (and as deep in space), or those
- * that are nearest to a point. */
+/* Exactly `particles` sites of the lattice: a block filled row by row, `columns` wide (and in 3D as deep), or a ball
+ * of the sites nearest to a point. */
 typedef struct smoothed_lump {
     smoothed_shape shape;
     size_t particles, columns;
     double at[3];       /* m: the middle of a block's lowest row, or of the ball */
     double velocity[3]; /* m/s */
-    double squeeze;     /* of its spacing at the start; 0: 1 */
+    double squeeze;     /* factor on the spacing at the start; 0: 1 */
 } smoothed_lump;
 
 pbd_status smoothed_make(const pbd_values *values, const smoothed_lump *lump, size_t lumps, pbd_scene *scene);
 
-/* ---- Looking ----------------------------------------------------------------------------------------------------- */
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 enum {
     SMOOTHED_LEVELS = 12,
     SMOOTHED_FRAMES = 6,
-    SMOOTHED_SEEN = 20000 /* particles: larger bodies are not looked at */
+    SMOOTHED_SEEN = 20000 /* particles: larger bodies are not measured */
 };
 
-/* Surfaces at 0.25, 0.5 ... 3 times m W_h(h). */
+/* Measures the isosurfaces of density at 0.25, 0.5 ... 3 times m W_h(h). */
 typedef struct smoothed_watch {
-    smoothed_matter matter; /* its x is set at each look */
-    double mass;            /* kg: the unit's */
-    double cell, from;      /* m; s: when areas are first counted */
-    char files[240];        /* where surfaces are written; "none": not written */
+    smoothed_matter matter; /* its x is set during each look only */
+    double mass;            /* kg: m of the unit m W_h(h), that of the first particle */
+    double cell, from;      /* m, of the density grid; s, when `first` is taken */
+    char files[240];        /* path of the surfaces; "none": not written */
     double first[SMOOTHED_LEVELS],
-        change[SMOOTHED_LEVELS];      /* volume (in the plane: area) then; largest share it changed by */
-    double frame_at[SMOOTHED_FRAMES]; /* s: what is drawn */
+        change[SMOOTHED_LEVELS];      /* volume (2D: area) at `from`; its largest relative change */
+    double frame_at[SMOOTHED_FRAMES]; /* s: times of the frames that are drawn */
     int frames;
-    size_t pieces, most_pieces, second; /* now, at most, particles of the second largest now */
+    size_t pieces, most_pieces, second; /* now; the most so far; particles of the second largest now */
 } smoothed_watch;
 
 smoothed_watch smoothed_watch_start(const pbd_values *values, const pbd_scene *scene, double from);
 /* Appends to the series time, pieces, second_piece, volume (sum of m/rho), volume_at_LEVEL, area_at_LEVEL,
- * surface_pieces (of the surface at 2 m W_h(h)); and where it is time for a frame, particle (x, y, z, density, frame),
- * field (x, y, density, frame) and contour (x, y, dx, dy, frame), these of planes.
- */
+ * surface_pieces (of the surface at 2 m W_h(h)). When a frame is due, also to frame_time, particle (x, y, z, density,
+ * frame) and, in 2D only, field (x, y, density, frame) and contour (x, y, dx, dy, frame). */
 pbd_status smoothed_watch_look(smoothed_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,
                                double time, pbd_recorder *recorder);
-/* pieces, most_pieces, second_piece, volume_change_at_1 and _2, best_level, volume_change_at_best, and what
- * smoothed_record_spread does. */
+/* Records pieces, most_pieces, second_piece, volume_change_at_1 and _2, best_level, volume_change_at_best, and the
+ * metrics of smoothed_record_spread. */
 pbd_status smoothed_watch_record(const smoothed_watch *w, const pbd_scene *scene, const pbd_method *method,
                                  const void *state, pbd_recorder *recorder);
-/* Of the distances to the nearest other, over the spacing: nearest_mean, nearest_deviation, clustered (the share below
- * half a spacing), series nearest. And neighbours_within_2h, the mean number of others. */
+/* Records the distances to the nearest other particle over the spacing: nearest_mean, nearest_deviation, clustered (the
+ * share below half a spacing) and the series nearest. Also neighbours_within_2h, the mean number of others. */
 pbd_status smoothed_record_spread(const smoothed_matter *matter, double spacing, pbd_recorder *recorder);
 
-/* Distance between the directions of the momenta m v, in a motion that began at rest, and of the descent of the energy
- * sum m k (ln(rho/rho0) + rho0/rho - 1) at the scene's positions, by central differences of second order: unit vectors
- * of all particles. In n^3 kernels. NaN where either is 0. */
+/* Writes the distance between two unit vectors over all particles: the momenta m v after a start from rest, and the
+ * steepest descent of the energy sum m k (ln(rho/rho0) + rho0/rho - 1) at the scene's positions, by central differences
+ * of second order. Takes O(n^3) kernel evaluations. NaN if either vector is 0. */
 pbd_status smoothed_direction_error(const smoothed_watch *w, const pbd_scene *scene, double rest_density,
                                     const double *velocity, double *out);
 

@@ -23,7 +23,7 @@ static stressed membrane_stress(const pbd_material *m, double along, double acro
     return out;
 }
 
-/* The stretch across at which the membrane bears `wanted` across, nearest to 1; NaN where there is none. */
+/* Returns the stretch across, nearest to 1, at which the stress across is `wanted`; NaN if there is none. */
 static double membrane_across(const pbd_material *m, double along, double wanted) {
     const double at_rest = membrane_stress(m, along, 1).p.y.y - wanted, factor = at_rest < 0 ? 1.01 : 1 / 1.01;
     double inner = 1, outer = 1;
@@ -45,7 +45,7 @@ static double membrane_across(const pbd_material *m, double along, double wanted
     return inner;
 }
 
-/* Nominal stress along, with the state it belongs to; NaN where there is none. */
+/* Returns the nominal stress along and writes its state; NaN if there is none. */
 static double bar_at(const pbd_material *m, double along, double unused, stretched *out) {
     (void)unused;
     const uniaxial u = uniaxial_solve(law_plain(m), along);
@@ -64,7 +64,8 @@ static double membrane_at(const pbd_material *m, double along, double wanted_acr
 
 typedef double (*stress_at)(const pbd_material *, double along, double across, stretched *out);
 
-/* The stretch nearest to 1 that bears `wanted`; below 1 where a pull across alone would make the body shorter. */
+/* Returns the state with the stress `wanted` whose stretch along is nearest to 1. The stretch is below 1 if the pull
+ * across shortens the body by more than the pull along extends it. */
 static stretched find(stress_at at, const pbd_material *m, double wanted, double across) {
     stretched state = {0};
     const bool above = at(m, 1, across, &state) < wanted;
@@ -97,7 +98,7 @@ stretched stretched_membrane(const pbd_material *material, double along, double 
 
 /* ---- A sheet with free faces: three stretches at once ------------------------------------------------------------ */
 
-/* What is missing of the wanted stresses (x along, y across, z through the sheet) at these stretches. */
+/* The nominal stresses (x along, y across, z through the sheet) at these stretches, minus the wanted ones. */
 static vec3 sheet_residual(const pbd_material *m, vec3 stretch, vec3 wanted, double *energy) {
     const mat3 F = mat3_diagonal(stretch);
     stressed out = stress(law_plain(m), F);
@@ -107,7 +108,7 @@ static vec3 sheet_residual(const pbd_material *m, vec3 stretch, vec3 wanted, dou
     return vec3_sub(vec3_make(out.p.x.x, out.p.y.y, out.p.z.z), wanted);
 }
 
-/* Newton's method with differences for slopes; true when it meets `wanted`. */
+/* Newton's method with a Jacobian by forward differences. Returns whether it converged. */
 static bool sheet_meets(const pbd_material *m, vec3 wanted, vec3 *stretch, double *energy) {
     const double enough = 1e-12 * m->E, by = 1e-6;
     double unused;
@@ -126,7 +127,7 @@ static bool sheet_meets(const pbd_material *m, vec3 wanted, vec3 *stretch, doubl
     return vec3_dot(off, off) <= 1e6 * enough * enough;
 }
 
-/* The pull is raised in small steps from nothing, so that the state is the one that is reached from rest. */
+/* The load is raised from zero in small steps, so that the state is the one that is reached from rest. */
 stretched stretched_sheet(const pbd_material *material, double along, double across, double *through) {
     enum { STEPS = 64 };
     vec3 at = vec3_make(1, 1, 1);

@@ -10,14 +10,14 @@ static inline vec3 row_at(const double *rows, uint32_t particle) {
     return vec3_make(row[0], row[1], row[2]);
 }
 
-/* Edges from the fourth corner, as columns. */
+/* The edges from the fourth corner to the others, as columns. */
 static inline mat3 tet_edges(const double *rows, const uint32_t *tet) {
     const vec3 last = row_at(rows, tet[3]);
     return mat3_make(vec3_sub(row_at(rows, tet[0]), last), vec3_sub(row_at(rows, tet[1]), last),
                      vec3_sub(row_at(rows, tet[2]), last));
 }
 
-/* a b^-1 and det b. */
+/* Returns a b^-1 and writes det b. */
 static inline mat3 mat3_over(mat3 a, mat3 b, double *det) {
     *det = mat3_det(b);
     return mat3_scale(1 / *det, mat3_mul_transposed(a, mat3_cofactor(b)));
