@@ -48,10 +48,13 @@ typedef struct summing {
 
 enum { PIECE = 16384 }; /* particles that a thread takes at a time */
 
+/* NaN if one of them is, unlike fmax. */
+static double larger(double a, double b) { return a > b || isnan(a) ? a : b; }
+
 static void add_motion(particle_sums *p, double mass, const double *v) {
     const double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
     p->energy += 0.5 * mass * square;
-    if (!(square <= p->fastest2)) p->fastest2 = square;
+    p->fastest2 = larger(square, p->fastest2);
 }
 
 static void sum_piece(void *context, size_t begin, size_t end) {
@@ -85,7 +88,7 @@ pbd_status particle_sum_up(const pbd_scene *scene, const double *x, const double
         out->deepest = fmax(out->deepest, p->deepest);
         out->beyond += p->beyond;
         out->energy += p->energy;
-        if (!(p->fastest2 <= out->fastest2)) out->fastest2 = p->fastest2;
+        out->fastest2 = larger(p->fastest2, out->fastest2);
     }
     for (size_t d = 0; d < 3; d++) out->centre[d] /= mass;
     return pbd_ok();
@@ -132,7 +135,7 @@ void particle_shape_errors(const pbd_scene *scene, const double *x, double *mean
                                .particles.masses = scene->particles.masses + each * b};
         const double error = body_shape_error(&one, x + 3 * each * b);
         *mean += error / (double)bodies;
-        if (!(error <= *worst)) *worst = error;
+        *worst = larger(error, *worst);
     }
 }
 
@@ -257,7 +260,7 @@ pbd_status particle_watch_look(particle_watch *w, const pbd_scene *scene, const 
     if (!v) return pbd_ok();
     w->energy = sums.energy;
     w->peak = fmax(w->peak, w->energy);
-    w->fastest = fmax(w->fastest, sqrt(sums.fastest2));
+    w->fastest = larger(sqrt(sums.fastest2), w->fastest);
     pbd_series(recorder, "kinetic_energy", "value", "J", &w->energy, 1, 1);
     return pbd_ok();
 }

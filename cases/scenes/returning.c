@@ -32,7 +32,7 @@ pbd_status returning_observe(returning *r, const pbd_scene *scene, const pbd_met
     }
     const pbd_status status = body_largest_speed(scene, method, state, &speed);
     if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
-    if (!(speed <= r->largest_speed)) r->largest_speed = speed;
+    if (speed > r->largest_speed || isnan(speed)) r->largest_speed = speed;
     return status;
 }
 

@@ -120,7 +120,7 @@ typedef struct pd_vertex_args {
     const real *diagonal;         /* of A without the inertia term, N/m */
     real *p;
     real *out; /* rows of 4: -dG/dx, N, and the vertex's part of G, J */
-    real relaxation, none;
+    real relaxation;
 } pd_vertex_args;
 
 typedef struct pd_residual_row {
