@@ -20,8 +20,8 @@ size_t beam_layer(const beam_size *size) { return ((size_t)size->across + 1) * (
 
 static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
                                  {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
-/* Five tetrahedra of a cube: one in the middle on four corners no two of which are neighbours, one at each other
- * corner. Cubes of odd place use the other four: then diagonals of neighbours meet. */
+/* A cube as five tetrahedra: one in the middle, on four corners no two of which share an edge, and one at each other
+ * corner. The second row is for cubes with odd behind + i + j + k: face diagonals of adjacent cubes then coincide. */
 static const int five[2][5][4] = {{{0, 2, 7, 5}, {0, 1, 2, 5}, {0, 2, 3, 7}, {0, 5, 7, 4}, {2, 7, 5, 6}},
                                   {{1, 3, 4, 6}, {0, 1, 3, 4}, {1, 2, 3, 6}, {1, 6, 4, 5}, {3, 4, 6, 7}}};
 
@@ -62,7 +62,8 @@ static void fill_mesh(const beam_size *size, pbd_scene *scene) {
             for (int k = 0; k < size->deep; k++, hex += 8, tet += 20) fill_cube(size, i, j, k, scene, hex, tet);
 }
 
-/* A particle's share of the cubes around it: the same for hexahedra and, taken over both kinds of cubes, tetrahedra. */
+/* Each corner gets an eighth of a cube's mass, as by lumping over hexahedra. Lumping over tetrahedra gives the same,
+ * averaged over the two divisions of a cube. */
 static void lump_mass(const beam_size *size, pbd_scene *scene) {
     const double cubes = (double)((size_t)size->along * (size_t)size->across * (size_t)size->deep);
     const double cube = scene->material->density * size->length * size->width * size->thickness / cubes;
@@ -79,7 +80,7 @@ static pbd_status allocate(pbd_scene *scene) {
     return pbd_ok();
 }
 
-/* Cubes along `length` where the width has size->across of them. */
+/* The number of cubes along `length`, m, if the width has size->across of them; at least 1. */
 static pbd_status count_cubes(const beam_size *size, const char *name, double length, int *out) {
     const double wanted = length / size->width * size->across;
     if (!(wanted < 1e6))

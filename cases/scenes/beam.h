@@ -1,5 +1,5 @@
 /* A bar of cubes along x, as hexahedra and as tetrahedra on the same nodes: the mesh of cantilever, twist, collapse and
- * their kin. */
+ * similar cases. */
 #ifndef PBD_BEAM_H
 #define PBD_BEAM_H
 
@@ -9,7 +9,7 @@
 #define PBD_BEAM_PARAMS(default_E, default_density) \
     PBD_BOX_PARAMS(default_E, "0.3", default_density, "neo_hookean", "1", "0.2", "4")
 
-/* The same with every default to be chosen. */
+/* The same parameters, with all defaults as arguments. */
 #define PBD_BOX_PARAMS(E_, nu_, density_, material_, length_, width_, cells_)                     \
     {"E", "Pa", PBD_REAL, E_, 0, INFINITY, PBD_OPEN_MIN, NULL, "Young's modulus"},                \
         {"nu", "", PBD_REAL, nu_, -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"}, \
@@ -20,7 +20,7 @@
         "cells", "", PBD_INTEGER, cells_, 1, 200, 0, NULL, "cubes across the width"               \
     }
 
-/* How the bar is filled and held, for a table after the parameters above: beam_build_sampled. */
+/* How beam_build_sampled fills and holds the bar. For use in a table, after the parameters above. */
 #define PBD_BEAM_SAMPLING_PARAMS                                                                             \
     {"sampling",                                                                                             \
      "",                                                                                                     \
@@ -51,13 +51,13 @@ extern const char *const beam_samplings[]; /* lattice, jitter, poisson */
 typedef struct beam_size {
     double length, width;
     int along, across;  /* cubes */
-    double thickness;   /* along z; the width but for plates */
-    int deep;           /* cubes through it */
+    double thickness;   /* along z; equals the width except for plates */
+    int deep;           /* cubes through the thickness */
     int behind, beyond; /* layers of held cubes at x < 0 and at x > length */
     bool scattered;     /* free particles are not on the lattice */
 } beam_size;
 
-/* The particles around the centre of the end face, and weights by which a quantity there follows from theirs. */
+/* The particles around the centre of the end face, and their weights in the value of a quantity at that centre. */
 enum { BEAM_PROBED = 16 };
 typedef struct beam_probe {
     int count;
@@ -65,43 +65,46 @@ typedef struct beam_probe {
     double weight[BEAM_PROBED];
 } beam_probe;
 
-/* Mesh, masses (lumped) and material from the parameters above. The bar lies from x = 0 to length and is centred on the
- * x axis. Each cube is five tetrahedra, mirrored from one cube to the next, so that no direction is preferred. Nothing
- * is held, no load. */
+/* Sets mesh, lumped masses and material from the parameters above. The bar extends from x = 0 to length and is centred
+ * on the x axis. Each cube is five tetrahedra, mirrored from one cube to the next, so that no direction is preferred.
+ * No particle is held, and forces are 0. */
 pbd_status beam_build(const pbd_values *values, pbd_scene *scene, beam_size *size);
 /* The same for a plate of this thickness, m. */
 pbd_status beam_build_plate(const pbd_values *values, double thickness, pbd_scene *scene, beam_size *size);
-/* As beam_build, with the parameters of PBD_BEAM_SAMPLING_PARAMS. both: the end at x = length will be held too.
+/* Like beam_build, also with PBD_BEAM_SAMPLING_PARAMS. both: the caller will also hold the end at x = length.
  *
- * Held layers are on the lattice for every sampling. jitter: other nodes are moved, those of a face within it, so that
- * the body is the same box; masses are those of the lattice. poisson: the bar alone is filled, each particle has the
- * same volume, and there are no cells. Particles come in the order of x of their layers: held ones at the root, others,
- * those at the end. */
+ * Held layers are on the lattice for every sampling. jitter: the other nodes get random offsets, nodes of a face only
+ * within it, so that the body stays the same box; masses are those of the lattice. poisson: the bar from x = 0 to
+ * length is filled with particles of equal volume, and there are no cells. Order of the particles: held ones at the
+ * root, free ones, held ones at the end. */
 pbd_status beam_build_sampled(const pbd_values *values, bool both, pbd_scene *scene, beam_size *size);
 /* Turns the bar so that it hangs along -z from its root at the origin: (x, y, z) becomes (z, y, -x). */
 void beam_hang(pbd_scene *scene);
-/* Holds every particle at x = 0. */
+/* Holds the layers of particles at x <= 0. */
 pbd_status beam_hold_root(pbd_scene *scene, const beam_size *size);
-/* Parts of beam_build: parameters and material; cubes, nodes, masses; where a node is; nodes of a layer. */
+/* Parts of beam_build. beam_describe reads parameters and material; beam_fill makes nodes, cubes and masses. beam_node
+ * writes the position at rest of a node, m; beam_layer returns the number of nodes in a layer. */
 pbd_status beam_describe(const pbd_values *values, double thickness, pbd_scene *scene, beam_size *size);
 pbd_status beam_fill(const beam_size *size, pbd_scene *scene);
 void beam_node(const beam_size *size, int i, int j, int k, double x[3]);
 size_t beam_layer(const beam_size *size);
-/* Number of the particle in layer i along and at (j, k) across, -behind .. along + beyond, 0 .. across, 0 .. deep. */
+/* Returns the number of the particle at (j, k) in layer i: i = -behind .. along + beyond, j = 0 .. across,
+ * k = 0 .. deep. */
 uint32_t beam_particle(const beam_size *size, int i, int j, int k);
-/* At the centre of the end face: the mean of 1, 2 or 4 nodes, or the value of a linear least-squares fit to scattered
- * particles, which is exact for linear fields. PBD_BAD_INPUT: they are too few for a fit. */
+/* Finds the particles and weights for the centre of the end face: the mean of 1, 2 or 4 nodes or, for scattered
+ * particles, a linear least-squares fit, which is exact for linear fields. PBD_BAD_INPUT: too few particles for it. */
 pbd_status beam_find_tip(const pbd_scene *scene, const beam_size *size, beam_probe *out);
-/* By those weights, of rows of three. */
+/* Writes the weighted sum of `rows` (particles x 3) with those weights. */
 void beam_tip(const beam_probe *tip, const double *rows, double out[3]);
-/* Holds the layers of particles at the root and at the other end. */
+/* Holds the layers of particles at x <= 0 and at x >= length. */
 pbd_status beam_hold_ends(pbd_scene *scene, const beam_size *size);
-/* The mean of rows of three over layer i of nodes. */
+/* Writes the mean of `rows` (particles x 3) over layer i of nodes. */
 void beam_layer_mean(const beam_size *size, const double *rows, int i, double out[3]);
-/* Root mean square, by volume, of Green's strain (Frobenius norm) of the tetrahedra at x; NaN without tetrahedra. */
+/* Returns the volume-weighted root mean square of the Frobenius norm of the Green strain of the tetrahedra at x; NaN
+ * without tetrahedra. */
 double beam_rms_strain(const pbd_scene *scene, const double *x);
-/* How much wider than at rest the layers first .. last are at x: the best single factor on the distances of their
- * particles from each layer's middle. */
+/* Returns the lateral stretch of the layers first .. last at x: the factor that maps the offsets of their particles
+ * from the mean of the layer at rest to those at x, by least squares. */
 double beam_lateral_stretch(const pbd_scene *scene, const beam_size *size, const double *x, int first, int last);
 
 #endif

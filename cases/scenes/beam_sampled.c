@@ -1,4 +1,4 @@
-/* Bars whose nodes have random offsets, or that Poisson disks fill; and the displacement of their tip. */
+/* Bars whose nodes have random offsets, or that are filled with Poisson disks; and the displacement of their tip. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static pbd_status offset(const pbd_values *values, const beam_size *size, bool b
     PBD_TRY(pbd_arena_check(&a));
     memcpy(lattice, scene->particles.positions, 3 * scene->particles.count * sizeof *lattice);
     offset_nodes(size, both, jitter * scene->particles.spacing, (uint64_t)pbd_integer(values, "seed"), scene);
-    /* The lattice as a deformation of these nodes: inverted tetrahedra are the same both ways. */
+    /* Takes the lattice as a deformation of the moved nodes: the same tetrahedra are inverted in either direction. */
     if (body_strain_at(scene, lattice).inverted == 0) return pbd_ok();
     return pbd_error(PBD_BAD_INPUT,
                      "jitter=%g with seed=%ld inverts tetrahedra of the bar's cubes: set a smaller jitter, or "
@@ -55,7 +55,7 @@ static pbd_status sample_bar(const pbd_values *values, const beam_size *size, do
     return sampling_make(&body, &plan, out);
 }
 
-/* The layers first .. last of the lattice, each particle with a cube's volume. */
+/* Writes the layers first .. last of the lattice from particle `at` on. mass: of a cube, kg. */
 static void place_layers(const beam_size *size, int first, int last, double mass, size_t at, pbd_scene *scene) {
     for (int i = first; i <= last; i++)
         for (int j = 0; j <= size->across; j++)
@@ -105,7 +105,7 @@ static void mean_of_nodes(const beam_size *size, beam_probe *out) {
     for (int p = 0; p < out->count; p++) out->weight[p] = 1.0 / out->count;
 }
 
-/* The nearest to `at`, by insertion. */
+/* Finds the BEAM_PROBED particles nearest to `at`, by insertion sort. */
 static void find_nearest(const pbd_scene *scene, const double at[3], beam_probe *out) {
     double square[BEAM_PROBED];
     for (size_t i = 0; i < scene->particles.count; i++) {
@@ -124,10 +124,10 @@ static void find_nearest(const pbd_scene *scene, const double at[3], beam_probe 
     }
 }
 
-/* Solves the symmetric positive a y = b, overwriting both; false where a is singular to rounding. */
+/* Solves a y = b in place, for a symmetric positive definite. False if a is singular to rounding. */
 static bool solve_four(double a[4][4], double b[4]) {
     for (int k = 0; k < 4; k++) {
-        if (!(a[k][k] > 1e-6)) return false; /* of sums of squares of numbers near 1 */
+        if (!(a[k][k] > 1e-6)) return false; /* absolute: entries are sums of products of numbers near 1 */
         for (int i = k + 1; i < 4; i++) {
             const double f = a[i][k] / a[k][k];
             for (int j = k; j < 4; j++) a[i][j] -= f * a[k][j];
@@ -141,7 +141,7 @@ static bool solve_four(double a[4][4], double b[4]) {
     return true;
 }
 
-/* 1 and the offset from `at` in spacings. */
+/* The linear basis: 1, and the offset from `at` in spacings. */
 static void basis_at(const pbd_scene *scene, const double at[3], uint32_t particle, double out[4]) {
     out[0] = 1;
     for (uint32_t d = 0; d < 3; d++)

@@ -1,4 +1,5 @@
-/* Parameters of motion of deformable bodies, and measurements of a state from positions alone, for any method. */
+/* Parameters of motion of deformable bodies, and measurements of a state from its positions and velocities, for any
+ * method. */
 #ifndef PBD_BODY_H
 #define PBD_BODY_H
 
@@ -25,7 +26,7 @@ extern const char *const body_modes[]; /* static, dynamic */
 /* Sets scene->duration from the parameters above. */
 void body_set_motion(const pbd_values *values, pbd_scene *scene);
 
-/* How often a moving case is looked at. */
+/* Number of observations of a moving case. */
 enum { BODY_LOOKS = 200 };
 
 /* The state of the tetrahedra of a scene at positions x (particles x 3, m). */
@@ -39,32 +40,34 @@ body_strain body_strain_at(const pbd_scene *scene, const double *x);
 /* Records smallest_det_F_of_tets, inverted_tets and, where the law has a value, strain_energy. */
 void body_record_strain(const pbd_scene *scene, const double *x, pbd_recorder *recorder);
 
-/* Records x as the series `position`, where a picture of so many particles can be read: 2000 at most. */
+/* Records x as the series `position`, for pictures; not for scenes of more than 2000 particles. */
 void body_record_shape(const pbd_scene *scene, const double *x, pbd_recorder *recorder);
 
-/* How far x is from the shape at rest, moved and turned as a whole to where it fits best: the root of the mean square
- * distance by mass, over the same mean of the distances from the centre at rest. A body at one point has 1. */
+/* Returns the deviation of x from the shape at rest after the best rigid fit: the mass-weighted root mean square
+ * distance between the two, divided by that of the particles at rest from their centre of mass. 1 if all particles are
+ * at one point. */
 double body_shape_error(const pbd_scene *scene, const double *x);
 
-/* The fastest particle, m/s. PBD_NOT_SUPPORTED when the method tells no velocities. */
+/* Speed of the fastest particle, m/s. PBD_NOT_SUPPORTED if the method does not provide velocities. */
 pbd_status body_largest_speed(const pbd_scene *scene, const pbd_method *method, const void *state, double *out);
 
-/* Positions and velocities of the state, both to be freed. PBD_NOT_SUPPORTED when the method tells no velocities. */
+/* Positions and velocities of the state; the caller frees both. PBD_NOT_SUPPORTED if the method does not provide
+ * velocities. */
 pbd_status body_motion(const pbd_scene *scene, const pbd_method *method, const void *state, double **x, double **v);
 
-/* Positions of the state, to be freed. */
+/* Positions of the state; the caller frees them. */
 pbd_status body_positions(const pbd_scene *scene, const pbd_method *method, const void *state, double **out);
 
-/* Velocities of the state, to be freed; NULL when the method tells none. */
+/* Velocities of the state; the caller frees them. NULL if the method does not provide any. */
 pbd_status body_velocities(const pbd_scene *scene, const pbd_method *method, const void *state, double **out);
 
-/* Numbers in [-1, 1), the same on every machine. */
+/* Returns a pseudorandom number in [-1, 1) and advances *seed; the sequence is the same on every machine. */
 double body_noise(uint64_t *seed);
 
-/* Room for scene->start, filled with positions. */
+/* Allocates particles.start and copies the positions into it. */
 pbd_status body_start_at_rest(pbd_scene *scene);
 
-/* Holds the particles whose mark is not 0. */
+/* Holds the particles whose mark (one per particle) is not 0. */
 pbd_status body_hold(pbd_scene *scene, const unsigned char *mark);
 
 #endif

@@ -14,9 +14,9 @@
 
 typedef struct start_wall {
     collider_pose pose;
-    /* Of a mesh. */
+    /* For PBD_MESH only: */
     mesh_surface surface;
-    triangle_tree *tree; /* NULL: no mesh */
+    triangle_tree *tree; /* NULL: not a mesh */
     double low[3], high[3], thickness;
 } start_wall;
 
@@ -47,7 +47,7 @@ static bool is_beyond_box(const start_wall *w, const double x[3], double reach) 
     return false;
 }
 
-/* From its surface to where particles may be; of a mesh that is farther than `reach` away, INFINITY. */
+/* Signed distance from the surface, m: positive where particles may be. INFINITY if a mesh is farther than `reach`. */
 static double gap_at(const start_wall *w, const double x[3], double reach) {
     const vec3 place = vec3_make(x[0], x[1], x[2]);
     if (!w->tree) return collider_gap_at(&w->pose, place).distance;
@@ -59,14 +59,13 @@ static double gap_at(const start_wall *w, const double x[3], double reach) {
     return (inside != (bool)w->pose.container ? -distance : distance) - w->thickness;
 }
 
-/* ---- Particles ----------------------------------------------------------------------------------------------------
- */
+/* ---- Particles --------------------------------------------------------------------------------------------------- */
 
 static double radius_of(const pbd_scene *scene, size_t i) {
     return scene->contact.radius ? scene->contact.radius[i] : 0;
 }
 
-/* The deepest in one collider. `held`: by particle. */
+/* Updates *out with the deepest free particle in one collider. held: particles. */
 static void find_deepest(const pbd_scene *scene, const start_wall *w, size_t number, const bool *held,
                          start_overlap *out) {
     const double *x = clearance_start(scene);
@@ -104,7 +103,7 @@ pbd_status clearance_deepest(const pbd_scene *scene, start_overlap *out) {
 
 /* ---- Beyond ------------------------------------------------------------------------------------------------------ */
 
-/* How far a middle may be beyond a surface, m. */
+/* The depth beyond a surface that is allowed for a particle's centre, m. */
 static double allowance(const pbd_scene *scene, size_t i) {
     const double spacing = scene->particles.spacing;
     return fmax(radius_of(scene, i), spacing > 0 ? 0.5 * spacing : 0.01 * scene->extent);
@@ -141,7 +140,7 @@ pbd_status clearance_beyond(const pbd_scene *scene, const double *x, double time
 
 static bool faces_up(const pbd_collider *c) { return c->shape == PBD_PLANE && c->axis[2][2] > 1 - 1e-12; }
 
-/* The least share of its radius that a gap leaves of any particle's. */
+/* Reduces *share to the smallest ratio of a particle's gap to its radius. */
 static void find_share(const pbd_scene *scene, const start_wall *w, const bool *held, double *share) {
     const double *x = clearance_start(scene);
     for (size_t i = 0; i < scene->particles.count; i++) {

@@ -33,7 +33,7 @@ static void put_triangle(pbd_collider_mesh *m, uint32_t a, uint32_t b, uint32_t 
     corner[0] = a, corner[1] = b, corner[2] = c;
 }
 
-/* Corners counter-clockwise from outside. */
+/* Corners counter-clockwise as seen from outside. */
 static void put_square(pbd_collider_mesh *m, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     put_triangle(m, a, b, c);
     put_triangle(m, a, c, d);
@@ -54,7 +54,7 @@ pbd_status collider_mesh_box(const double half[3], pbd_collider_mesh *out) {
     return pbd_ok();
 }
 
-/* Twelve corners, four on each plane through the middle. */
+/* Twelve vertices on the unit sphere, four in each coordinate plane. */
 static void put_icosahedron(pbd_collider_mesh *m) {
     static const uint32_t corner[20][3] = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11},
                                            {1, 5, 9},  {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
@@ -71,7 +71,8 @@ static void put_icosahedron(pbd_collider_mesh *m) {
     for (int t = 0; t < 20; t++) put_triangle(m, corner[t][0], corner[t][1], corner[t][2]);
 }
 
-/* Each edge's middle is made twice, once for each of its triangles: equal to the bit, so that they are one vertex. */
+/* The midpoint of an edge, moved onto the unit sphere. It is made twice, once for each triangle of the edge, bitwise
+ * equal, so that both copies can be merged into one vertex. */
 static uint32_t put_middle(pbd_collider_mesh *m, uint32_t a, uint32_t b) {
     double x[3], square = 0;
     for (size_t d = 0; d < 3; d++) {

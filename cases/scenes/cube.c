@@ -91,8 +91,8 @@ void cube_free_detail(void *detail) {
 
 /* ---- Loads and reference ----------------------------------------------------------------------------------------- */
 
-/* Unit loads at a place of the top face (rodero2016 Figure 6): torsion is tangential about z and grows with the
- * distance from the axis, so the four corners of one element get equal sizes; shear is along x, traction along z. */
+/* The unit load at x on the top face (rodero2016 Figure 6). Torsion is tangential about z and grows with the distance
+ * from the axis, so the four corners of a single element get equal loads; shear is along x, traction along z. */
 static void unit_load(cube_test test, const double *x, double f[3]) {
     for (int d = 0; d < 3; d++) f[d] = 0;
     if (test == CUBE_TORSION) {
@@ -102,7 +102,7 @@ static void unit_load(cube_test test, const double *x, double f[3]) {
         f[test == CUBE_SHEAR ? 0 : 2] = 1;
 }
 
-/* As forces on the nodes. */
+/* The unit loads as nodal forces. */
 static void apply_equal_loads(cube_test test, const cube_detail *detail, pbd_scene *scene) {
     for (size_t t = 0; t < detail->top_count; t++) {
         const size_t i = 3 * (size_t)detail->top[t];
@@ -110,8 +110,8 @@ static void apply_equal_loads(cube_test test, const cube_detail *detail, pbd_sce
     }
 }
 
-/* As a traction, which is linear over each element. In units of one element's face, so that its size has no part in
- * the size of forces. */
+/* The unit loads as a traction, linear over each element, divided by the area of an element's face, so that the
+ * magnitude of the nodal forces does not depend on it. */
 static pbd_status apply_traction(cube_test test, double face, const cube_detail *detail, pbd_scene *scene) {
     pbd_arena a PBD_ARENA;
     bool *marked = pbd_new(&a, bool, scene->particles.count);
@@ -135,9 +135,9 @@ static double mean_top_displacement(const cube_detail *detail, const double *u) 
     return sum / (double)detail->top_count;
 }
 
-/* E edge f.u / F^2, for torsion E edge^3 f.u / M^2: f the nodal forces, u their displacements, F their sum along the
- * load, M their moment. Of a traction F and M are those of the continuum on every mesh, and as f.u is twice the energy,
- * the compliance grows towards its limit as the mesh becomes finer. */
+/* Returns E edge f.u / F^2, or E edge^3 f.u / M^2 for torsion: f are the nodal forces, u the displacements, F the sum
+ * of f along the load, M the moment of f. For a traction, F and M are those of the continuum on every mesh, and f.u is
+ * twice the energy, so the compliance grows towards its limit as the mesh is refined. */
 static double compliance_of(cube_test test, const pbd_values *values, const pbd_scene *scene, const double *u) {
     const double edge = pbd_real(values, "edge");
     double work = 0, resultant = 0, unit[3];
@@ -176,7 +176,7 @@ static pbd_status build_detail(cube_test test, const char *limits, const pbd_val
         PBD_TRY(judge_reference(test, limits, values, setup));
         scale = strain * edge / mean_top_displacement(detail, detail->reference);
         for (size_t i = 0; i < 3 * scene->particles.count; i++) detail->reference[i] *= scale;
-    } else { /* of that order: a uniform stress of E times the strain */
+    } else { /* of the same order of magnitude: a uniform stress of E times the strain */
         double sum = 0;
         for (size_t t = 0; t < top; t++) sum += norm3(scene->loads.forces + 3 * detail->top[t]);
         scale = strain * pbd_real(values, "E") * edge * edge / sum;
@@ -202,8 +202,8 @@ pbd_status cube_build(cube_test test, const char *limits, const pbd_values *valu
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* displacement_error: the paper's relative error over the loaded nodes. displacement_ratio: work of the load against
- * that in FEM, f.u / f.u_FEM; stiffness_ratio is its inverse, above 1 where the method is stiffer than FEM. */
+/* displacement_error: the paper's relative error over the loaded nodes. displacement_ratio: work of the load over that
+ * in FEM, f.u / f.u_FEM. stiffness_ratio: its inverse, above 1 if the method is stiffer than FEM. */
 static void record_errors(const pbd_setup *setup, const double *u, const char *suffix, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
     const cube_detail *detail = setup->detail;
@@ -229,7 +229,7 @@ static void record_errors(const pbd_setup *setup, const double *u, const char *s
     pbd_metric(recorder, name, "1", PBD_STATE, work_fem / work);
 }
 
-/* How far linear FEM on this mesh is from the continuum. */
+/* Records the relative difference of the compliance between linear FEM on this mesh and the continuum. */
 static void record_reference(const cube_detail *detail, pbd_recorder *recorder) {
     if (!detail->reference) return;
     pbd_metric(recorder, "reference_compliance", "1", PBD_STATE, detail->compliance);
@@ -246,8 +246,7 @@ static void record_vectors(pbd_recorder *recorder, const char *name, const char 
             pbd_series(recorder, name, components[d], unit, rows + 3 * (index ? index[i] : i) + d, 1, 1);
 }
 
-/* Shapes are kept where a picture of them can be read. */
-enum { LARGEST_SHAPE = 2000 };
+enum { LARGEST_SHAPE = 2000 }; /* particles; larger shapes are not recorded: a picture of them cannot be read */
 
 static void record_shapes(const pbd_setup *setup, const double *u, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;

@@ -74,11 +74,11 @@ void granular_add_walls(const double low[3], const double high[3], pbd_scene *sc
 
 /* ---- Heaps ------------------------------------------------------------------------------------------------------- */
 
-/* Distances of all, on several threads. */
+/* Distances of all particles, computed on several threads. */
 typedef struct distances {
     const double *x;
     heap_form form;
-    double *of; /* by particle, m; infinite where it is not finite */
+    double *of; /* particles, m; INFINITY if not finite */
 } distances;
 
 static void find_distances(void *context, size_t begin, size_t end) {
@@ -98,9 +98,9 @@ static int by_distance(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-enum { SHARES = 4096 }; /* bins of distance, of which one is sorted */
+enum { SHARES = 4096 }; /* bins of distance; only one of them is sorted */
 
-/* The bins are equally wide from the nearest to the farthest; what is infinitely far is in the last. */
+/* Bins of equal width between the smallest and the largest distance; infinite distances are in the last bin. */
 typedef struct share_bins {
     double low, per_width;
     double mass[SHARES];
@@ -130,7 +130,8 @@ static double fill_bins(share_bins *b, const double *distance, const double *mas
     return total;
 }
 
-/* The distance within which this share of all mass lies: in the bin where the sum passes it, those are sorted. */
+/* Finds the distance within which this share of the mass lies. Only the bin in which the running sum reaches the share
+ * is sorted. */
 static pbd_status reach_of_share(const double *distance, const double *mass, size_t n, double share, double *out) {
     pbd_arena a PBD_ARENA;
     share_bins *bins = pbd_new(&a, share_bins, 1);
@@ -152,16 +153,16 @@ static pbd_status reach_of_share(const double *distance, const double *mass, siz
     return pbd_ok();
 }
 
-/* Squares of the plane, each as high as its highest particle; strips in the plane form. */
+/* Heights over squares of the plane z = 0; over strips for HEAP_PLANE. */
 typedef struct surface_map {
     long columns, rows; /* along x and y */
     double width;       /* m */
-    double low[2];      /* m: the corner */
+    double low[2];      /* m: the corner with the lowest x and y */
     double *top;        /* columns x rows, m */
 } surface_map;
 
 static void raise_top(surface_map *map, const double *place, double spacing) {
-    if (!isfinite(place[0]) || !isfinite(place[1]) || !isfinite(place[2])) return; /* where all are not finite */
+    if (!isfinite(place[0]) || !isfinite(place[1]) || !isfinite(place[2])) return;
     const long i = (long)floor((place[0] - map->low[0]) / map->width);
     const long j = map->rows == 1 ? 0 : (long)floor((place[1] - map->low[1]) / map->width);
     if (i < 0 || j < 0 || i >= map->columns || j >= map->rows) return;
@@ -169,7 +170,7 @@ static void raise_top(surface_map *map, const double *place, double spacing) {
     *top = fmax(*top, place[2] + 0.5 * spacing);
 }
 
-/* Bins: the mean over the squares whose middle is at that distance. */
+/* The height of a bin is the mean over the squares whose centre is in it. */
 static void make_outline(const surface_map *map, heap_form form, heap *out) {
     double squares[HEAP_BINS] = {0};
     for (long j = 0; j < map->rows; j++)
@@ -184,7 +185,8 @@ static void make_outline(const surface_map *map, heap_form form, heap *out) {
     for (size_t k = 0; k < out->bins; k++) out->top[k] /= fmax(squares[k], 1);
 }
 
-/* Least squares over the flank: from the outermost bin with 80 % of the height to the last with 20 %. */
+/* Least squares over the flank: from the outermost bin with 80 % of the height to the last one before the height drops
+ * below 20 %. */
 static void fit_slope(heap *h) {
     size_t first = 0, last;
     h->height = 0;
@@ -194,7 +196,7 @@ static void fit_slope(heap *h) {
         if (h->top[k] >= 0.8 * h->height) first = k;
     last = first;
     while (last + 1 < h->bins && h->top[last + 1] >= 0.2 * h->height) last++;
-    if (last < first + 2 && last + 1 < h->bins) last++; /* as steep as a cliff: its foot counts too */
+    if (last < first + 2 && last + 1 < h->bins) last++; /* a cliff: its foot is included */
     const double n = (double)(last - first + 1);
     if (n < 2 || !(h->height > 0)) return;
     double mean_x = 0, mean_y = 0, xx = 0, xy = 0;
@@ -264,7 +266,7 @@ void granular_record_mass(const pbd_scene *scene, const double *x, const mass_bo
         for (size_t d = 0; d < 3; d++) {
             const double place = (x[3 * i + d] - box->low[d]) / (box->high[d] - box->low[d]);
             const double most = (double)box->cells[d] - 1, cell = floor(place * (double)box->cells[d]);
-            at[d] = (size_t)fmin(fmax(cell, 0), most); /* NaN counts for the first */
+            at[d] = (size_t)fmin(fmax(cell, 0), most); /* NaN counts for the first cell */
         }
         share[(at[2] * (size_t)box->cells[1] + at[1]) * (size_t)box->cells[0] + at[0]] +=
             scene->particles.masses[i] / total;
@@ -286,7 +288,8 @@ void granular_record_slice(const pbd_scene *scene, const double *x, pbd_recorder
     }
 }
 
-/* Pieces by their size: rank[p] is that of the piece whose lowest particle is p, 0 of crumbs. */
+/* Ranks the pieces by size: rank[p] is the rank of the piece whose lowest particle is p, from 1 for the largest; crumbs
+ * keep 0. */
 static pbd_status rank_pieces(const pieces *parts, size_t count, size_t least, uint32_t *rank) {
     pbd_arena a PBD_ARENA;
     size_t *size = pbd_new(&a, size_t, count);
@@ -340,10 +343,10 @@ double granular_depth_in(const pbd_scene *scene, size_t first, const double *x, 
 typedef struct pulling {
     const double *F; /* particles x 9 */
     double mu, lambda;
-    double *part; /* by piece: the largest, and the sum, Pa */
+    double *part; /* for each part of NEAR_PART particles: largest tension and sum, Pa */
 } pulling;
 
-/* F of `count` particles from i on, one in each lane; lanes beyond repeat the last. */
+/* Loads F of `count` particles from i on, one per lane; the remaining lanes repeat the last particle. */
 static vmat3 load_gradients(const double *F, size_t i, size_t count) {
     double column[9][PBD_BATCH];
     vreal f[9];
@@ -408,7 +411,7 @@ static double lowest_over_walls(const pbd_scene *scene, const double *x) {
     for (size_t c = 0; c < scene->colliders.count; c++) {
         const pbd_collider *wall = &scene->colliders.item[c];
         double above = 0;
-        if (wall->shape != PBD_PLANE || wall->end > 0) continue; /* those that move are elsewhere by now */
+        if (wall->shape != PBD_PLANE || wall->end > 0) continue; /* moving walls are no longer at their centre */
         for (size_t d = 0; d < 3; d++) above += (x[d] - wall->centre[d]) * wall->axis[2][d];
         lowest = fmin(lowest, above);
     }
@@ -426,7 +429,7 @@ static void count_lost_of(void *context, size_t begin, size_t end) {
     atomic_fetch_add(&l->lost, lost);
 }
 
-/* Nowhere, or more than a spacing beyond a plane. */
+/* Counts the particles that are not finite, or more than a spacing beyond a plane. */
 static size_t count_lost(const pbd_scene *scene, const double *x) {
     losing l = {.scene = scene, .x = x};
     pbd_team_run(scene->particles.count, NEAR_PART, count_lost_of, &l);
@@ -445,7 +448,7 @@ static pbd_status look_at_tension(granular_watch *w, const pbd_scene *scene, con
     return status;
 }
 
-/* Only at the start and in the last look or two: there are eight times as many neighbours. */
+/* Only in the first and the last one or two looks, since there are eight times as many neighbours. */
 static pbd_status look_wider(granular_watch *w, const pbd_setup *setup, const double *x, double time) {
     const pbd_scene *scene = &setup->scene;
     const double support = 4 * scene->particles.spacing;

@@ -1,4 +1,4 @@
-/* A body that flows or breaks falls to a floor: what notched_block and goo_drop share. */
+/* A body that flows or breaks falls to a floor: code shared by notched_block and goo_drop. */
 #ifndef PBD_GRANULAR_DROP_H
 #define PBD_GRANULAR_DROP_H
 
@@ -10,18 +10,18 @@
         "duration", "s", PBD_REAL, duration_, 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time" \
     }
 
-/* What the cases keep of their scene. */
+/* Data that the cases keep for measuring. */
 typedef struct granular_drop_detail {
     sampling particles;
     granular_watch watch;
-    double size, height; /* m: the unit of reported lengths; of the body */
-    double start_reach;  /* m: of 99 % of the mass from the axis, at the start */
-    double lowest, rise; /* m: the centre of mass at its lowest so far, and how far it rose from there */
-    double most_reach;   /* m: of 99 % of the mass */
+    double size, height; /* m: the unit of reported lengths; the height of the body at the start */
+    double start_reach;  /* m: heap.reach_99 at the start */
+    double lowest, rise; /* m: the lowest height of the centre of mass so far; its largest rise from there */
+    double most_reach;   /* m: the largest heap.reach_99 so far */
 } granular_drop_detail;
 
-/* The body stands on z = 0 with its middle over the origin; `size`, m, is the unit of reported lengths. Where it is
- * confined, smooth walls touch it on its four sides. */
+/* body: stands on z = 0, centred above the origin. size: the unit of reported lengths, m. confined: frictionless walls
+ * touch the body on its four sides. */
 pbd_status granular_drop_build(const pbd_values *values, const solid *body, double size, bool confined,
                                pbd_setup *setup);
 pbd_status granular_drop_observe(const pbd_setup *setup, const pbd_method *method, const void *state, double time,

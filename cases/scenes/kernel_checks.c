@@ -30,7 +30,8 @@ static cell_at cell_of(const double *x, double edge, int period) {
     return out;
 }
 
-/* By particle and colour: the first cell that writes to it; `twice` when another of the colour does. */
+/* cell, seen: by particle and colour, the first cell of the colour that writes to the particle. twice: particles to
+ * which a second cell of the same colour writes. */
 typedef struct writers {
     cell_at *cell;
     unsigned char *seen, *twice;
@@ -68,7 +69,7 @@ pbd_status kernel_conflicts(const pbd_scene *scene, double r, double cell, int p
 
 /* ---- Corrected gradients ----------------------------------------------------------------------------------------- */
 
-/* The neighbours of one particle at places x, with a_b = V_b L grad W_b. */
+/* The neighbours b of one particle, and a_b = V_b L grad W_b, with the correction L of the gradients. */
 typedef struct around {
     size_t count;
     const uint32_t *neighbour;
@@ -102,11 +103,11 @@ static mat3 gradient_of(const around *n, const double *u, size_t p) {
     return sum;
 }
 
-/* Neighbours of all within `reach` at the start, one after another. */
+/* The neighbours of each particle within a search radius at the start, in one array. */
 typedef struct neighbourhoods {
     size_t *first; /* particles + 1 */
     uint32_t *neighbour;
-    vec3 *a; /* as many as the longest list */
+    vec3 *a; /* longest: scratch for one particle */
     size_t longest;
 } neighbourhoods;
 
@@ -182,7 +183,8 @@ static constraint_at evaluate(const pbd_material *m, mat3 b) {
     return out;
 }
 
-/* C of p after dt with velocities v; moving: with kernels at x + dt v. `moved` is room for all places. */
+/* Returns C of p after dt with velocities v. moving: with kernels at x + dt v instead of x. moved: scratch for all
+ * positions. */
 static double c_of(const pbd_scene *scene, double r, around *n, size_t p, const double *v, double dt, bool moving,
                    double *moved) {
     for (size_t k = 0; k <= n->count; k++) {
@@ -194,7 +196,8 @@ static double c_of(const pbd_scene *scene, double r, around *n, size_t p, const 
     return evaluate(scene->material, mat3_add(mat3_identity(), mat3_scale(dt, gradient_of(n, v, p)))).c;
 }
 
-/* By the place of a neighbour, along d: v of it changes by h/dt. */
+/* The central difference of C of p with respect to component d of the position of particle `of`: its velocity is
+ * changed by h/dt. */
 static double difference(const pbd_scene *scene, double r, around *n, size_t p, size_t of, size_t d, double *v,
                          double dt, bool moving, double *moved) {
     const double h = 1e-5 * scene->particles.spacing, was = v[3 * of + d];
@@ -206,7 +209,8 @@ static double difference(const pbd_scene *scene, double r, around *n, size_t p, 
     return (above - below) / (2 * h);
 }
 
-/* Over the neighbours and itself, relative to the largest derivative. */
+/* The largest error of the formula against central differences, over the neighbours of p and p itself, relative to the
+ * largest derivative. */
 static double worst_of(const pbd_scene *scene, double r, around *n, const vec3 *a, size_t p, mat3 t, double *v,
                        double dt, bool moving, double *moved) {
     double worst = 0, largest = 0;
@@ -242,7 +246,7 @@ pbd_status kernel_differences(const pbd_scene *scene, double r, const double *v,
     pbd_arena arena PBD_ARENA;
     size_t checked = 0;
     *out = (kernel_derivatives){0};
-    /* Those that come nearer than 2r only on the way count in moving kernels. */
+    /* 3r: particles that come nearer than 2r only during dt count with moving kernels. */
     PBD_TRY(find_neighbourhoods(scene, 3 * r, &near));
     double *speed = pbd_new(&arena, double, 3 * n), *moved = pbd_new(&arena, double, 3 * n);
     vec3 *a = pbd_new(&arena, vec3, near.longest);

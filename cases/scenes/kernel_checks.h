@@ -1,22 +1,24 @@
-/* Checks of the kernels of a cloud of particles from positions and velocities alone, in double: whether cells of one
- * colour write to the same particle, F from positions, and the constraint C whose gradient yu2024 Eq. 12 is. The kernel
- * is Wendland's C2 that ends at 2r, with its gradients corrected (Eq. 10). */
+/* Checks of SPH kernels on a set of particles, from positions and velocities alone, in double: write conflicts between
+ * cells of one colour, F from positions, and the gradient of the constraint C (yu2024 Eq. 12). The kernel is Wendland's
+ * C2 with the support radius 2r and corrected gradients (Eq. 10). */
 #ifndef PBD_KERNEL_CHECKS_H
 #define PBD_KERNEL_CHECKS_H
 
 #include "cases/geometry/near_pairs.h"
 
-/* Share of the particles that two cells of one colour write to, when a constraint writes to all that are nearer than
- * 2r: cells are cubes of `cell` r, and `period` colours follow each other along each axis. */
+/* Finds the share of the particles to which two cells of one colour write, if each particle's constraint writes to all
+ * particles nearer than 2r. Cells are cubes with the edge `cell` r; colours repeat along each axis after `period`, at
+ * most 3, cells. */
 pbd_status kernel_conflicts(const pbd_scene *scene, double r, double cell, int period, double *share);
 
-/* F (particles x 9, row by row) of a motion from the scene's positions to x, by neighbours at the start. */
+/* Writes F (particles x 9, row by row) of the motion from the scene's positions to x, with the neighbours at the start.
+ */
 pbd_status kernel_gradients(const pbd_scene *scene, double r, const double *x, double *F);
 
-/* Of sqrt(2 psi) of Hencky's law after dt with velocities v (particles x 3), over `most` particles: how far Eq. 12 and
- * 13 are from central differences, relative to the largest derivative, at worst; with kernels where particles are now,
- * and with kernels where they would come to be, as positions as unknowns would ask for. change: how far the two C are
- * apart, relative, on average. */
+/* Compares the gradient of C = sqrt(2 psi) of Hencky's law (Eq. 12 and 13), after dt with velocities v (particles x 3,
+ * m/s), with central differences, at up to `most` particles. fixed: the largest error, relative to the largest
+ * derivative, with kernels at the present positions. moving: the same with kernels at the positions after dt, as a
+ * method with positions as unknowns would need. change: the mean relative difference between the two values of C. */
 typedef struct kernel_derivatives {
     double fixed, moving, change;
 } kernel_derivatives;

@@ -1,4 +1,4 @@
-/* Scenes with liquid: blocks of it in a tank, and what is measured of it over time. Up is z. */
+/* Scenes with liquid: blocks of liquid in a tank, and measurements over time. Up is z. */
 #ifndef PBD_LIQUID_H
 #define PBD_LIQUID_H
 
@@ -11,31 +11,32 @@
         "jitter", "", PBD_REAL, "0", 0, 0.4, 0, NULL, "random offset of lattice positions, in spacings"               \
     }
 
-/* How often a moving case is looked at. */
+/* Number of observations of a moving case. */
 enum { LIQUID_LOOKS = 100 };
 
-/* A box full of it, low to high, on a lattice of `spacing` whose walls are half a spacing off; edges are whole
- * multiples of the spacing but for rounding. Sets matter, density, viscosity, gravity and radii towards walls, a
- * quarter of the spacing: what fills space keeps them farther off. */
+/* Fills the box from low to high with liquid, on a lattice of `spacing` whose outer sites are half a spacing from the
+ * box's faces. The edges of the box must be multiples of the spacing, except for rounding errors. Sets matter, density,
+ * viscosity, gravity and contact radii for walls, a quarter of the spacing: particles that fill space stay farther away
+ * than that. */
 pbd_status liquid_make(const pbd_values *values, const double low[3], const double high[3], double spacing,
                        pbd_scene *scene);
-/* A floor at z = 0 and smooth walls around low to high; a wall is left out where `open` has its bit: 1 -x, 2 +x, 4 -y,
- * 8 +y. Collider room must be there. */
+/* Adds a floor at z = 0 and frictionless walls around the box from low to high. Bits of `open` leave walls out: 1 -x,
+ * 2 +x, 4 -y, 8 +y. The scene must have room for the colliders. */
 void liquid_add_tank(pbd_scene *scene, const double low[3], const double high[3], unsigned open);
 
 typedef struct liquid_watch {
-    double start_energy;                   /* J: of weight above the floor, and of motion */
-    double energy, kinetic, peak, fastest; /* J now; of motion now, at most; m/s at most */
-    double most_gain;                      /* of energy beyond the start's, over it */
+    double start_energy;                   /* J: potential (0 at z = 0) plus kinetic, at the start */
+    double energy, kinetic, peak, fastest; /* J: both, now; kinetic, now and largest so far; m/s, largest so far */
+    double most_gain;                      /* largest energy so far, over start_energy, minus 1 */
     double centre;                         /* m: height of the centre of mass, now */
-    size_t lost;                           /* particles not finite, or more than a spacing beyond a plane */
+    size_t lost;                           /* particles now not finite, or more than a spacing beyond a plane */
     bool looked, tells_velocities;
 } liquid_watch;
 
-/* Appends to the series time, height_of_centre, kinetic_energy and energy (over that at the start). */
+/* Measures, and appends to the series time, height_of_centre, kinetic_energy and energy (over that at the start). */
 pbd_status liquid_look(liquid_watch *w, const pbd_scene *scene, const pbd_method *method, const void *state,
                        const double *x, double time, pbd_recorder *recorder);
-/* kinetic_energy_left (of the weight's energy at the start), energy_gained, largest_speed, lost_particles. */
+/* Records kinetic_energy_left (over the energy at the start), energy_gained, largest_speed, lost_particles. */
 void liquid_record(const liquid_watch *w, pbd_recorder *recorder);
 
 #endif

@@ -12,7 +12,7 @@ static bool all_marked(const bool *marked, const uint32_t *corner, size_t corner
     return true;
 }
 
-/* A quad comes as the triangles (0, 1, 2) and (0, 2, 3), one after the other. */
+/* A quad is stored as two consecutive triangles, (0, 1, 2) and (0, 2, 3). */
 static pbd_status list_faces(const surface *outside, const bool *marked, size_t corners, pbd_loaded *out) {
     const size_t step = corners - 2;
     PBD_TRY_NEW(out->corner, corners * (outside->triangles / step));
@@ -32,7 +32,7 @@ static int compare_edges(const void *a, const void *b) {
     return (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-/* Each once. The diagonal of a quad is no edge. */
+/* Lists each edge once. The diagonal of a quad is not an edge. */
 static pbd_status list_edges(const surface *outside, const bool *marked, size_t corners, pbd_loaded *out) {
     size_t count = 0;
     pbd_arena a PBD_ARENA;
@@ -54,7 +54,7 @@ static pbd_status list_edges(const surface *outside, const bool *marked, size_t 
     return pbd_ok();
 }
 
-/* The faces of one kind of cells. */
+/* Lists the faces of one kind of cell; if there are none, and loads.forces contains that kind, the edges. */
 static pbd_status list_cells(const pbd_scene *scene, const bool *marked, size_t corners, pbd_scene *out) {
     surface outside PBD_CLEANUP(surface_free) = {0};
     pbd_loaded *faces = corners == 4 ? &out->surface_load.quads : &out->surface_load.triangles;

@@ -7,7 +7,7 @@
 #include "cases/geometry/triangle_file.h"
 #include "harness/exec/arena.h"
 
-/* The scans that blends stand for; the rows turn them so that z is up, and x and y as in the blends. */
+/* The scans that the blends approximate, and rotations (rows) after which z is up, and x and y are as in the blends. */
 static const struct {
     body_shape shape;
     const char *path;
@@ -46,7 +46,8 @@ static void turn(const char *path, triangle_mesh *mesh) {
     }
 }
 
-/* To the size, and onto z = 0. */
+/* Scales the mesh so that the longest edge of its bounding box is `size`, and puts it on z = 0, centred above the
+ * origin. */
 static void place(double size, triangle_mesh *mesh) {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, longest = 0;
     for (size_t i = 0; i < 3 * mesh->vertices; i++) {

@@ -15,7 +15,7 @@
 
 /* ---- How evenly particles lie ------------------------------------------------------------------------------------ */
 
-/* One pass over all neighbours. What a part of the places sums up: */
+/* The sums and extremes over one part of the places (NEAR_PART), from one pass over all neighbours. */
 typedef struct sight_part {
     double sum, squares, least; /* of distances of nearest neighbours, m, m^2, m */
     double density;             /* kg/m^3, the largest */
@@ -23,7 +23,7 @@ typedef struct sight_part {
     size_t lone;
 } sight_part;
 
-/* What a particle adds to its neighbours: velocity, m/s, and mass, kg. */
+/* What a particle contributes to its neighbours' sums: velocity, m/s, and mass, kg. */
 typedef struct grain {
     double of[4];
 } grain;
@@ -33,9 +33,9 @@ typedef struct sight {
     const pbd_scene *scene;
     const double *v; /* particles x 3, m/s; NULL: no relative motion */
     double support, sigma, self;
-    double link;              /* m^2; 0: pieces are not wanted */
+    double link;              /* m^2: square of the link distance; 0: pieces are not needed */
     grain *grain;             /* by place */
-    _Atomic uint32_t *parent; /* by place: of pieces */
+    _Atomic uint32_t *parent; /* by place: union-find of the pieces */
     sight_part *part;
 } sight;
 
@@ -48,7 +48,7 @@ static void fill_grains(void *context, size_t begin, size_t end) {
     }
 }
 
-/* Sums over neighbours of w v and w m, and of w. */
+/* Sums over the neighbours: mean, of w v and w m; weight, of w. */
 typedef double four __attribute__((vector_size(32), aligned(8)));
 typedef struct company {
     four mean;
@@ -57,7 +57,7 @@ typedef struct company {
 
 enum { CHUNK = 8 * NEAR_LANES }; /* neighbours at a time */
 
-/* Their kernel, by vectors: sph_kernel_scaled. 0 beyond the list. */
+/* The kernel at `count` neighbours, vectorised; as sph_kernel_scaled. 0 for the padding of the list. */
 static void weigh(const sight *s, const double *square, size_t count, double *w) {
     const double per_square = 1 / (s->support * s->support);
     for (size_t k = 0; k < count; k++) {
@@ -68,7 +68,7 @@ static void weigh(const sight *s, const double *square, size_t count, double *w)
 
 static company company_of(const sight *s, const near_list *others) {
     const size_t all = (others->count + NEAR_LANES - 1) / NEAR_LANES * NEAR_LANES;
-    four mean[2] = {{0}, {0}}; /* two chains of additions */
+    four mean[2] = {{0}, {0}}; /* two independent chains of additions */
     double w[CHUNK], weight[2] = {0};
     for (size_t first = 0; first < all; first += CHUNK) {
         const size_t count = all - first < CHUNK ? all - first : CHUNK;
@@ -86,7 +86,7 @@ static company company_of(const sight *s, const near_list *others) {
     return (company){mean[0] + mean[1], weight[0] + weight[1]};
 }
 
-/* By vectors; beyond the list all are infinitely far. */
+/* The smallest squared distance, vectorised. The padding of the list is at infinite distance. */
 static double nearest_of(const near_list *others) {
     double least[NEAR_LANES], nearest = INFINITY;
     for (size_t l = 0; l < NEAR_LANES; l++) least[l] = INFINITY;
@@ -170,7 +170,7 @@ static pbd_status count_pieces(size_t count, size_t least, pieces *out) {
     return pbd_ok();
 }
 
-/* From roots by place to the lowest particle of each piece. */
+/* Converts union-find roots, which are places, to the lowest particle of each piece. */
 static pbd_status name_pieces(const sight *s, size_t least, pieces *out) {
     const near_places *at = s->at;
     pbd_arena a PBD_ARENA;

@@ -10,7 +10,7 @@
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* Keeps what is needed to tell places from it; vertices come to where they stand in the scene. */
+/* Keeps a copy of the mesh for gap_to_thing, with the vertices at their positions in the scene. */
 static pbd_status remember_mesh(obstacle_drop_detail *detail, const pbd_collider_mesh *mesh, double lift) {
     triangle_mesh *own = &detail->surface;
     mesh_surface checked;
@@ -86,7 +86,7 @@ void obstacle_drop_free_detail(void *detail) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* From the thing's surface, below 0 inside. */
+/* Signed distance from the obstacle's surface, m; negative inside. */
 static double gap_to_thing(const obstacle_drop_detail *detail, const double x[3]) {
     if (!detail->surface.tree)
         return sqrt((x[0] - detail->centre[0]) * (x[0] - detail->centre[0]) +
@@ -120,7 +120,8 @@ pbd_status obstacle_drop_observe(const pbd_setup *setup, const pbd_method *metho
     return pbd_ok();
 }
 
-/* Half of the mass lies nearer to the axis; and a share of it still above half of the thing's height. */
+/* Records the mass-weighted mean distance from the axis, and the share of the mass above half of the obstacle's height.
+ */
 static void record_spread(const obstacle_drop_detail *detail, const pbd_scene *scene, const double *x,
                           pbd_recorder *recorder) {
     double mass = 0, above = 0, moment = 0;

@@ -1,5 +1,6 @@
-/* Flowing matter falls onto an obstacle on the floor: what drop_onto_sphere and drop_onto_mesh share. Penetration is
- * computed by separate code: a closed form, or winding numbers and distances by cases/geometry/triangle_tree.c. */
+/* Flowing matter falls onto an obstacle on the floor: code shared by drop_onto_sphere and drop_onto_mesh. Penetration
+ * is not computed with the methods' collider code, but in closed form, or from winding numbers and distances of
+ * cases/geometry/triangle_tree.c. */
 #ifndef PBD_OBSTACLE_DROP_H
 #define PBD_OBSTACLE_DROP_H
 
@@ -15,14 +16,15 @@
         {"duration", "s", PBD_REAL, "0.4", 0, 1e6, PBD_OPEN_MIN, NULL, "simulated time"}, PBD_SAMPLING_PARAMS("1500"), \
         PBD_PARTICLE_MATERIAL_PARAMS("3.537e5", "0.3", "2200", "hencky"), PBD_GRANULAR_FLOOR_PARAMS("0.4")
 
-/* sphere: its radius, m, or mesh: a surface that stands on z = 0, which the scene takes, also on failure. */
+/* A sphere of radius `sphere`, m, or a mesh if it is not NULL. It stands on z = 0, a mesh once lifted by mesh_lift.
+ * obstacle_drop_build takes over the mesh, also on failure. */
 typedef struct obstacle {
     double sphere;
     pbd_collider_mesh *mesh;
     double mesh_lift; /* m: how far the mesh is to be lifted */
 } obstacle;
 
-/* What the cases keep of their scene. */
+/* Data that the cases keep for measuring. */
 typedef struct obstacle_drop_detail {
     sampling particles;
     granular_watch watch;
@@ -30,8 +32,8 @@ typedef struct obstacle_drop_detail {
     triangle_mesh surface; /* a copy, where the obstacle is a mesh */
     bool closed;
     double thickness, top; /* m */
-    double deepest;        /* m: of a particle's ball in the thing, at most */
-    size_t inside;         /* particles whose centre is in the thing by more than half a spacing, at most */
+    double deepest;        /* m: the largest depth of a particle's sphere in the obstacle so far */
+    size_t inside;         /* the most particles so far with the centre deeper than half a spacing in the obstacle */
 } obstacle_drop_detail;
 
 pbd_status obstacle_drop_build(const pbd_values *values, obstacle thing, pbd_setup *setup);
