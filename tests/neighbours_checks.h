@@ -295,11 +295,14 @@ static void test_tuned_append_equals_plain_one(void **unused) {
     (void)unused;
     uint32_t from[PBD_BATCH], got[PBD_BATCH + 1], wanted[PBD_BATCH + 1];
     for (uint32_t l = 0; l < PBD_BATCH; l++) from[l] = 100 + 7 * l;
-    for (uint32_t bits = 0; bits < 1u << PBD_BATCH; bits += 1 + bits / 50) {
-        memset(got, 0xff, sizeof got);
-        memset(wanted, 0xff, sizeof wanted); /* nothing is written beyond the entries */
-        assert_int_equal(append_bits(got, from, bits), append_bits_plain(wanted, from, bits));
-        assert_memory_equal(got, wanted, sizeof got);
+    for (uint32_t bits = 0; bits < 1u << PBD_BATCH; bits += 1 + (PBD_BATCH > 8 ? bits / 50 : 0)) {
+        const uint32_t count = (uint32_t)append_bits_plain(wanted, from, bits);
+        for (uint32_t room = count; room <= PBD_BATCH; room += room < PBD_BATCH ? PBD_BATCH - room : 1) {
+            memset(got, 0xff, sizeof got);
+            assert_int_equal(append_bits(got, room, from, bits), count);
+            assert_memory_equal(got, wanted, count * sizeof *got);
+            for (uint32_t l = room; l <= PBD_BATCH; l++) assert_int_equal(got[l], UINT32_MAX);
+        }
     }
 }
 

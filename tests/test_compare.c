@@ -1,6 +1,7 @@
 /* `compare`: its output and exit codes, with scripts in place of programs, and two real comparisons at the end. No test
  * judges a time. */
 #include "comparison_scripts.h"
+#include "tests/sanitized.h"
 /* after program.h */
 #include "store_sample.h"
 
@@ -124,6 +125,7 @@ static void bad_words_are_refused(void **state) {
 
 static void a_real_comparison_is_stored_with_its_runs(void **state) {
     (void)state;
+    skip_if_sanitized(); /* the next test starts such processes too */
     const char *db = fresh("real.db");
     told answer = tell("compare", "pbd_distance", "pbd_distance:solver=coloured_gs", REAL_CELL, "-s", "reference=none",
                        "--db", db, "--json");

@@ -118,6 +118,7 @@ static void test_penalty_by_its_formula(void **unused) {
 
 static void test_penalty_sees_layers(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     const double most = 0.1 * sqrt(1000 * 0.01 / 1e4);
     check_near("way of a layer with a penalty, m", way_of_layers(PENALTY "hourglass_control=1"), 0, most);
 }

@@ -289,6 +289,7 @@ static void test_neighbours_are_those_at_rest(void **unused) {
 /* Alternating layers of a lattice: springs of omega^2 >= zeta E/(rho r^2) stop them within u/omega. */
 static void test_springs_see_layers(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     pbd_scene scene;
     solver s;
     make_lattice(&scene, (const size_t[]){9, 5, 5}, 0, 0);

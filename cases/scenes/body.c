@@ -9,6 +9,7 @@
 #define REAL double
 #include "methods/physics/matter/law_material.h"
 /* after law_material.h */
+#include "cases/scenes/larger.h"
 #include "cases/scenes/tetrahedron.h"
 
 const char *const body_modes[] = {"static", "dynamic", NULL};
@@ -27,7 +28,7 @@ body_strain body_strain_at(const pbd_scene *scene, const double *x) {
         const mat3 F = mat3_over(tet_edges(x, scene->tets.corner + 4 * e),
                                  tet_edges(scene->particles.positions, scene->tets.corner + 4 * e), &six_volumes);
         const double det = mat3_det(F);
-        if (!(det >= out.smallest_det_F)) out.smallest_det_F = det;
+        if (det < out.smallest_det_F || isnan(det)) out.smallest_det_F = det;
         if (!(det > 0)) out.inverted++;
         out.energy += six_volumes / 6 * stress(law, F).psi;
     }
@@ -124,7 +125,7 @@ pbd_status body_largest_speed(const pbd_scene *scene, const pbd_method *method, 
     for (size_t i = 0; i < scene->particles.count; i++) {
         const vec3 one = row_at(v, (uint32_t)i);
         const double speed = sqrt(vec3_dot(one, one));
-        if (!(speed <= *out)) *out = speed;
+        *out = larger(speed, *out);
     }
     free(v);
     return pbd_ok();

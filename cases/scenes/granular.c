@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cases/geometry/near_places.h"
+#include "cases/scenes/larger.h"
 #include "harness/exec/arena.h"
 #include "harness/exec/team.h"
 
@@ -411,7 +412,7 @@ static double lowest_over_walls(const pbd_scene *scene, const double *x) {
     for (size_t c = 0; c < scene->colliders.count; c++) {
         const pbd_collider *wall = &scene->colliders.item[c];
         double above = 0;
-        if (wall->shape != PBD_PLANE || wall->end > 0) continue; /* moving walls are no longer at their centre */
+        if (wall->shape != PBD_PLANE || pbd_collider_moves(wall)) continue; /* these are no longer at their centre */
         for (size_t d = 0; d < 3; d++) above += (x[d] - wall->centre[d]) * wall->axis[2][d];
         lowest = fmin(lowest, above);
     }
@@ -485,8 +486,8 @@ static pbd_status look_at(granular_watch *w, const pbd_setup *setup, const doubl
     w->tells_velocities = v != NULL;
     if (!v) return pbd_ok();
     w->energy = sums.energy;
-    w->peak = fmax(w->peak, w->energy);
-    w->fastest = fmax(w->fastest, sqrt(sums.fastest2));
+    w->peak = larger(w->energy, w->peak);
+    w->fastest = larger(sqrt(sums.fastest2), w->fastest);
     put(recorder, "kinetic_energy", "J", w->energy);
     put(recorder, "relative_energy", "J", all.relative);
     return pbd_ok();

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cases/scenes/larger.h"
 #include "cases/scenes/particle_watch.h"
 #include "harness/exec/arena.h"
 
@@ -71,8 +72,8 @@ pbd_status liquid_look(liquid_watch *w, const pbd_scene *scene, const pbd_method
     w->energy = weight + w->kinetic;
     if (!w->looked) w->start_energy = w->energy;
     w->looked = true;
-    w->peak = fmax(w->peak, w->kinetic);
-    w->fastest = fmax(w->fastest, speed);
+    w->peak = larger(w->kinetic, w->peak);
+    w->fastest = larger(speed, w->fastest);
     const double ratio = w->start_energy > 0 ? w->energy / w->start_energy : 0;
     w->most_gain = fmax(w->most_gain, ratio - 1);
     pbd_series(recorder, "time", "value", "s", &time, 1, 1);

@@ -146,7 +146,7 @@ static void sum_up(const sight *s, evenness *out, double *relative) {
         out->density = fmax(out->density, s->self * s->scene->particles.masses[at->particle[k]]);
     const double spacing = s->scene->particles.spacing, with = (double)(at->particles - out->lone);
     out->mean = sum / spacing / with;
-    out->deviation = sqrt(fmax(squares / (spacing * spacing) / with - out->mean * out->mean, 0));
+    out->deviation = with > 0 ? sqrt(fmax(squares / (spacing * spacing) / with - out->mean * out->mean, 0)) : NAN;
     out->least = with > 0 ? least / spacing : NAN;
 }
 

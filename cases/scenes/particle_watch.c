@@ -6,6 +6,7 @@
 
 #include "cases/geometry/near_pairs.h"
 #include "cases/geometry/near_places.h"
+#include "cases/scenes/larger.h"
 #include "harness/exec/arena.h"
 #include "harness/exec/team.h"
 
@@ -47,9 +48,6 @@ typedef struct summing {
 } summing;
 
 enum { PIECE = 16384 }; /* particles that a thread takes at a time */
-
-/* NaN if one of them is, unlike fmax. */
-static double larger(double a, double b) { return a > b || isnan(a) ? a : b; }
 
 static void add_motion(particle_sums *p, double mass, const double *v) {
     const double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cases/scenes/larger.h"
 #include "harness/exec/arena.h"
 
 static const double BACK = 0.01; /* shape error below which the body is back */
@@ -32,7 +33,7 @@ pbd_status returning_observe(returning *r, const pbd_scene *scene, const pbd_met
     }
     const pbd_status status = body_largest_speed(scene, method, state, &speed);
     if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
-    if (speed > r->largest_speed || isnan(speed)) r->largest_speed = speed;
+    r->largest_speed = larger(speed, r->largest_speed);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cases/scenes/larger.h"
 #include "cases/scenes/particle_watch.h"
 #include "harness/exec/arena.h"
 
@@ -81,7 +82,7 @@ static void record_displacements(const pbd_scene *scene, const double *x, pbd_re
             const double u = x[3 * i + d] - scene->particles.positions[3 * i + d];
             square += u * u;
         }
-        largest = square > largest || isnan(square) ? square : largest;
+        largest = larger(square, largest);
         mean += scene->particles.masses[i] * sqrt(square);
         mass += scene->particles.masses[i];
         lowest = fmin(lowest, x[3 * i + 2]);

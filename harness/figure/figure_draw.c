@@ -98,6 +98,13 @@ bool pbd_drawn_from(const char *out_folder, const char *figure, const pbd_store 
     return place && length > 0 && strcmp(place, noted) == 0;
 }
 
+void pbd_drawn_forget(const char *out_folder, const char *figure) { note_store(out_folder, figure, NULL); }
+
+pbd_status pbd_figure_drawn(const pbd_figure_file *file, const char *out_folder, pbd_drawing *out) {
+    *out = (pbd_drawing){0};
+    return file->plots_count > 0 ? collect_pictures(file, out_folder, out) : pbd_ok();
+}
+
 static bool lacks_groups(const pbd_figure_file *file) {
     for (unsigned i = 0; i < file->runs_count; i++)
         if (file->runs[i].left_out > 0) return true;

@@ -24,6 +24,12 @@ void pbd_drawing_free(pbd_drawing *drawing);
 /* Whether the pictures and data of a figure in OUT were made from this store; OUT/ID/store.txt names the store. */
 bool pbd_drawn_from(const char *out_folder, const char *figure, const pbd_store *store);
 
+/* Makes pbd_drawn_from false until the figure is drawn again. */
+void pbd_drawn_forget(const char *out_folder, const char *figure);
+
+/* *out as after pbd_figure_draw, for pictures that another process has drawn. PBD_BAD_INPUT if one is missing. */
+pbd_status pbd_figure_drawn(const pbd_figure_file *file, const char *out_folder, pbd_drawing *out);
+
 /* The output folder: DIR, or ROOT/results/plots if it is NULL; its subfolder quick or full at those scales, so that
  * they do not overwrite other pictures. The caller frees it; NULL if memory is out. */
 char *pbd_plots_folder(const char *dir, pbd_scale scale);

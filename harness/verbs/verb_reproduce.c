@@ -44,10 +44,11 @@ typedef struct session {
     pbd_plan plan;
     pbd_store *store;
     pbd_progress progress;
-    size_t failed;    /* runs */
-    size_t differing; /* verdicts */
-    int trouble;      /* exit code of what went wrong with a figure's files or a run it needs, the disk or memory; 0:
-                         nothing */
+    bool drawn_beside; /* workers have drawn what they could */
+    size_t failed;     /* runs */
+    size_t differing;  /* verdicts */
+    int trouble;       /* exit code of what went wrong with a figure's files or a run it needs, the disk or memory; 0:
+                          nothing */
 } session;
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
@@ -67,7 +68,8 @@ static const pbd_option table[] = {
                  "writes the verdicts to plots/FIGURE/verdicts.csv, and a small picture beside it"),
     PBD_OPT_INTEGER(reproduce_options, jobs, "jobs", 'j', 1, 256,
                     "runs made at one time, of those with one thread whose times nothing reads; the\n"
-                    "others follow, one after another; default: the number of cores"),
+                    "others follow, one after another. Also figures drawn at one time; default: the\n"
+                    "number of cores"),
     PBD_OPT_FLAG(reproduce_options, again, "again", 0, "repeats runs that are already stored"),
     PBD_OPT_FLAG(reproduce_options, no_strips, "no-strips", 0,
                  "draws no strips of rendered bodies, for which runs are made again,\n"
@@ -237,7 +239,9 @@ static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_
     PBD_TRY(pbd_claims_judge(j->file, &s->plan, j->first_group, scale, s->store, claims));
     if (scale == PBD_SCALE_USUAL) PBD_TRY(pbd_claims_store(j->file, claims, s->store));
     if (scale == PBD_SCALE_USUAL) PBD_TRY(pbd_claims_compare(j->file, claims));
-    pbd_status status = pbd_figure_draw(j->file, s->store, out, scale, drawing);
+    const bool drawn = s->drawn_beside && pbd_drawn_from(out, j->file->figure, s->store);
+    pbd_status status =
+        drawn ? pbd_figure_drawn(j->file, out, drawing) : pbd_figure_draw(j->file, s->store, out, scale, drawing);
     if (status.code == PBD_OK && !s->options.no_strips)
         status = pbd_figure_strips(j->file, s->store, out, s->progress.on, drawing);
     /* Ctrl-C also ends gnuplot: its failure is then not an error of the script. */
@@ -324,10 +328,10 @@ static pbd_status make_runs(session *s, const pbd_workers *workers) {
     return status;
 }
 
-typedef struct strips_work {
+typedef struct drawing_work {
     session *of;
     const char *out;
-} strips_work;
+} drawing_work;
 
 /* Whether all runs of a figure have one thread. OpenMP's threads, which this process may have started, do not survive a
  * fork. */
@@ -341,27 +345,36 @@ static bool is_single(const session *s, const job *j) {
     return true;
 }
 
-/* Failures are ignored: such a strip fails again, and is reported, when its figure is finished. */
-static bool draw_strips(void *context, size_t part, pbd_store *store) {
-    const strips_work *w = context;
-    const job *j = &w->of->job[part];
+/* What fails, or has something to report, is drawn again when its figure is finished. */
+static bool draw_figure(void *context, size_t part, pbd_store *store) {
+    const drawing_work *w = context;
+    const session *s = w->of;
+    const job *j = &s->job[part];
+    const bool strips = !s->options.no_strips && j->file->strips_count > 0 &&
+                        j->file->memory_mib <= PBD_MOST_MEMORY_BESIDE && is_single(s, j);
     pbd_drawing drawing = {0};
-    if (j->file->strips_count == 0 || j->file->memory_mib > PBD_MOST_MEMORY_BESIDE || !is_single(w->of, j)) return true;
-    pbd_figure_leave_out(j->file, &w->of->plan, j->first_group);
-    if (pbd_figure_tables(j->file, &w->of->plan, j->first_group, store).code == PBD_OK)
-        pbd_figure_strips(j->file, store, w->out, false, &drawing);
+    pbd_figure_leave_out(j->file, &s->plan, j->first_group);
+    if (pbd_figure_tables(j->file, &s->plan, j->first_group, store).code == PBD_OK) {
+        pbd_figure_draw(j->file, store, w->out, s->options.style.scale, &drawing);
+        if (drawing.warning || (drawing.output && *drawing.output)) pbd_drawn_forget(w->out, j->file->figure);
+        if (strips) pbd_figure_strips(j->file, store, w->out, false, &drawing);
+    }
     pbd_figure_tables_drop(j->file, store);
     pbd_drawing_free(&drawing);
     return true;
 }
 
-/* Strips repeat runs, so those of several figures are drawn in parallel. They are not drawn again afterwards. */
+/* Draws several figures at a time, since gnuplot is slow and strips repeat runs. */
 static pbd_status draw_beside(session *s, const pbd_workers *workers, const char *out) {
-    strips_work work = {s, out};
-    if (workers->count < 2 || s->jobs < 2 || s->options.no_strips) return pbd_ok();
+    drawing_work work = {s, out};
+    if (workers->count < 2 || s->jobs < 2) return pbd_ok();
+    for (size_t i = 0; i < s->jobs; i++) pbd_drawn_forget(out, s->job[i].file->figure);
     pbd_store_close(s->store);
     s->store = NULL;
-    const pbd_status status = pbd_work_beside(workers, s->jobs, draw_strips, &work);
+    if (s->progress.on) fprintf(stderr, "drawing %zu figures, %d at a time", s->jobs, workers->count);
+    const pbd_status status = pbd_work_beside(workers, s->jobs, draw_figure, &work);
+    if (s->progress.on) fputs("\r\033[K", stderr);
+    s->drawn_beside = true;
     PBD_TRY(pbd_store_open(workers->db, PBD_STORE_WRITE, &s->store));
     PBD_TRY(pbd_store_begin(s->store, workers->argc, workers->argv));
     return status.code == PBD_INTERRUPTED ? status : pbd_ok();

@@ -149,9 +149,9 @@ PBD_FN void xpbi_count_around(const xpbi_layout_args *a, uint32_t self, vec3 x, 
             const xpbi_found found = xpbi_scan(a, x, at, places.end, self);
             const uint32_t more = (uint32_t)count_bits(found.all), nearer = (uint32_t)count_bits(found.near);
             if (near + rest + more <= NEIGHBOURS_KEPT) {
-                append_bits(kept + near, particle + at, found.near);
+                append_bits(kept + near, NEIGHBOURS_KEPT - near, particle + at, found.near);
 #if PBD_BATCH > 1
-                append_bits(others + rest, particle + at, found.all & ~found.near);
+                append_bits(others + rest, NEIGHBOURS_KEPT - rest, particle + at, found.all & ~found.near);
 #else
                 if (found.all & ~found.near) kept[NEIGHBOURS_KEPT - 1 - rest] = particle[at];
 #endif

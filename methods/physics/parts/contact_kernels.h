@@ -131,7 +131,7 @@ PBD_FN uint32_t contact_candidates(const contact_search_args *a, const contact_a
             uint32_t meets = a->between ? near & ~own : 0;
             if (a->self_square >= 0 && own) meets |= far_at_rest(a, k, at, own);
             const uint32_t more = (uint32_t)count_bits(meets);
-            if (found + more <= fit && stride == 1) append_bits(list + found, g->particle + at, meets);
+            if (found + more <= fit && stride == 1) append_bits(list + found, fit - found, g->particle + at, meets);
             if (found + more <= fit && stride > 1) append_apart(list + found * stride, stride, g->particle + at, meets);
             found += more;
         }

@@ -148,9 +148,11 @@ PBD_FN int append_bits_plain(uint32_t *list, const uint32_t *from, uint32_t bits
     return count;
 }
 
+/* The same, without branches where vectors have it; reads PBD_BATCH numbers of `from`. room: numbers that fit into the
+ * list, at least as many as bits are set; those beyond the result may be overwritten. */
 #if PBD_BATCH > 1 && defined(__AVX512VL__)
-/* Without branches. Reads PBD_BATCH numbers of `from`; writes only those of set bits. */
-PBD_FN int append_bits(uint32_t *list, const uint32_t *from, uint32_t bits) {
+PBD_FN int append_bits(uint32_t *list, uint32_t room, const uint32_t *from, uint32_t bits) {
+    (void)room;
     const int count = __builtin_popcount(bits);
     const uint32_t written = (1u << count) - 1;
 #if PBD_IS_FLOAT
@@ -162,8 +164,32 @@ PBD_FN int append_bits(uint32_t *list, const uint32_t *from, uint32_t bits) {
 #endif
     return count;
 }
+#elif PBD_BATCH > 1 && defined(__AVX2__)
+/* Positions of the set bits of a number below 16, ascending, a byte each. */
+static const uint32_t grid_set_bits[16] = {0,    0x00,   0x01,   0x0100,   0x02,   0x0200,   0x0201,   0x020100,
+                                           0x03, 0x0300, 0x0301, 0x030100, 0x0302, 0x030200, 0x030201, 0x03020100};
+
+PBD_FN int append_bits(uint32_t *list, uint32_t room, const uint32_t *from, uint32_t bits) {
+    if (room < PBD_BATCH) return append_bits_plain(list, from, bits);
+    const uint32_t low = grid_set_bits[bits & 15];
+#if PBD_IS_FLOAT
+    const uint64_t high = (uint64_t)grid_set_bits[bits >> 4] + 0x04040404u;
+    const uint64_t all = low | high << 8 * __builtin_popcount(bits & 15);
+    const __m256i numbers = _mm256_loadu_si256((const __m256i *)from);
+    const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)all));
+    _mm256_storeu_si256((__m256i *)list, _mm256_permutevar8x32_epi32(numbers, order));
 #else
-#define append_bits append_bits_plain
+    const __m128 numbers = _mm_loadu_ps((const float *)(const void *)from);
+    const __m128i order = _mm_cvtepu8_epi32(_mm_cvtsi32_si128((int)low));
+    _mm_storeu_ps((float *)(void *)list, _mm_permutevar_ps(numbers, order));
+#endif
+    return __builtin_popcount(bits);
+}
+#else
+PBD_FN int append_bits(uint32_t *list, uint32_t room, const uint32_t *from, uint32_t bits) {
+    (void)room;
+    return append_bits_plain(list, from, bits);
+}
 #endif
 
 #endif

@@ -124,7 +124,7 @@ PBD_FN uint32_t search_neighbours(const neighbours_args *a, uint32_t self, uint3
             const uint32_t near =
                 batch_bits(grid_squares(&a->grid, x, at) < a->square) & grid_lanes(at, places.end, self);
             const uint32_t more = (uint32_t)count_bits(near);
-            if (found + more <= fit) append_bits(list + found, a->grid.particle + at, near);
+            if (found + more <= fit) append_bits(list + found, fit - found, a->grid.particle + at, near);
             found += more;
         }
     }
