@@ -1,11 +1,12 @@
-/* fem_implicit, the yardstick, at rest and against answers from outside: affine motion, a bar that hangs (closed form),
- * Timoshenko's beam, scaling; and what is no equilibrium. One material point of each kind, one idea a test. Its motion
- * is in test_fem_motion.c. */
+/* fem_implicit, the yardstick, at rest, against independent answers: affine motion, a hanging bar (closed form),
+ * Timoshenko's beam, scaling; and states that are no equilibrium. Every element and every law, one idea per test. Its
+ * motion is tested in test_fem_motion.c. */
 #define REAL double
 #include "tests/fem_bar.h"
 
 static const char *const elements[] = {"tet4", "tet10", "hex8", "hex27"};
-static const char *const laws[] = {"corotated", "stvk", "neo_hookean", "stable_neo_hookean", "macklin_neo_hookean", "hencky"};
+static const char *const laws[] = {"corotated",           "stvk",  "neo_hookean", "stable_neo_hookean",
+                                   "macklin_neo_hookean", "hencky"};
 
 /* ---- Patch test -------------------------------------------------------------------------------------------------- */
 
@@ -20,7 +21,8 @@ static void affine(const double *x, double *out) {
     for (int i = 0; i < 3; i++) out[i] = shift[i] + F[i][0] * x[0] + F[i][1] * x[1] + F[i][2] * x[2];
 }
 
-/* A distorted mesh whose surface is moved affinely: the inside must follow, from where it was put off it. */
+/* A distorted mesh whose surface is moved affinely: the interior, which starts up to 0.01 off the affine motion, must
+ * converge to it. */
 static void patch(const char *element, const char *law) {
     bar b;
     char words[200];
@@ -77,7 +79,7 @@ static double newton_order(const pbd_result *result) {
     return log(last[2] / last[1]) / log(last[1] / last[0]);
 }
 
-/* Near the root; theory says 2, and the last residual may already feel rounding. */
+/* Near the root. In theory the order is 2; the last residual may already be affected by rounding. */
 static void newton_converges_quadratically(void **state) {
     (void)state;
     for (int l = 0; l < 6; l++) {
@@ -91,8 +93,9 @@ static void newton_converges_quadratically(void **state) {
     }
 }
 
-/* A bar that hangs under its own weight along x, at nu = 0, where sides stay as they are: mu (s - 1/s) = density g (L -
- * X) gives the stretch of Neo-Hookean, and its integral (Simpson, exact to 1e-12 here) the fall of the end. */
+/* A bar that hangs along x under its own weight, with nu = 0, so that it does not contract laterally: the stretch s of
+ * Neo-Hookean follows from mu (s - 1/s) = density g (L - X), and the displacement of the end is the integral of s - 1
+ * (Simpson, exact to 1e-12 here). */
 static double hanging_bar(double mu, double weight) {
     const int n = 2000;
     double sum = 0;
@@ -120,10 +123,10 @@ static double hanging_error(const char *element, int cells) {
     return fabs(end / hanging_bar(5e3, 5e3) - 1);
 }
 
-/* Errors of the end face's fall, h to h/2. A linear functional of a smooth solution converges with twice the order that
- * the element has in energy: h^2 and h^4. Of the quadratic tetrahedron the corners alone are seen, whose mean is no
- * integral over the face: h^3, as for a displacement anywhere. (From even to even: the tetrahedra of cubes alternate.)
- */
+/* Errors of the displacement of the end face, at h and h/2. A linear functional of a smooth solution converges with
+ * twice the order that the element has in the energy norm: h^2 and h^4. Of the quadratic tetrahedron only the corners
+ * are measured, and their mean is not an integral over the face: h^3, as for a displacement at any point. (Both numbers
+ * of cells are even, because the tetrahedra of cubes alternate.) */
 static void meshes_converge_in_their_order(void **state) {
     (void)state;
     static const double order[] = {2, 3, 2, 4}, slack[] = {0.3, 0.3, 0.05, 0.1};
@@ -149,7 +152,7 @@ static void beams_bend_as_timoshenko_says(void **state) {
                solved_fall("element=hex27 cells=2 nu=0 gravity=1e-2") / timoshenko(1e5, 0, 1e-2), 1, 0.005);
     check_near("tet10, nu = 0: of Timoshenko's",
                solved_fall("element=tet10 cells=2 nu=0 gravity=1e-2") / timoshenko(1e5, 0, 1e-2), 1, 0.005);
-    /* The clamped root cannot contract: 1 to 2 % under. */
+    /* The clamped root cannot contract, so the deflection is 1 to 2 % smaller. */
     check_near(
         "hex27, nu = 0.3: of Timoshenko's",
         solved_fall("element=hex27 cells=4 nu=0.3 gravity=1e-2 newton_tolerance=1e-6") / timoshenko(1e5, 0.3, 1e-2),
@@ -158,7 +161,7 @@ static void beams_bend_as_timoshenko_says(void **state) {
 
 /* ---- Invariances ------------------------------------------------------------------------------------------------- */
 
-/* By 0.9 rad about (2, -1, 2)/3. */
+/* Rotates by 0.9 rad about (2, -1, 2)/3. */
 static void turn(double *rows, size_t count) {
     const double k[3] = {2.0 / 3, -1.0 / 3, 2.0 / 3}, c = cos(0.9), s = sin(0.9);
     for (size_t p = 0; p < count; p++) {
@@ -183,7 +186,8 @@ static void rotation_changes_nothing(void **state) {
         check_ok(turned.s.method->solve(turned.s.state));
         double *y = positions_of(&turned.s, turned.scene.particles.count);
         turn(x, plain.scene.particles.count);
-        /* The answer's own rounding: that of strain, 1e-16, times the slenderness, (L/h)^2 and some. */
+        /* Rounding of the solution: that of the strain, 1e-16, times somewhat more than the squared slenderness
+         * (L/h)^2. */
         check_near(elements[e], largest_apart(x, y, 3 * plain.scene.particles.count), 0, 1e-12);
         free(x);
         free(y);
@@ -192,7 +196,7 @@ static void rotation_changes_nothing(void **state) {
     }
 }
 
-/* Modulus and load times 2^20 is the same problem in other units of force: bit for bit. */
+/* Modulus and load times 2^20 is the same problem in another unit of force; the result is the same bit for bit. */
 static void units_of_force_change_nothing(void **state) {
     (void)state;
     for (int l = 0; l < 6; l++) {
@@ -214,7 +218,7 @@ static void units_of_force_change_nothing(void **state) {
     }
 }
 
-/* A load of a millionth bends a millionth as far; so does one at which forces are all rounding. */
+/* Deflection is proportional to the load for small loads, even where the internal forces are pure rounding. */
 static void tiny_loads_are_answered(void **state) {
     (void)state;
     const double one = solved_fall("element=hex8 cells=2 gravity=1e-4") / 1e-4;
@@ -225,7 +229,7 @@ static void tiny_loads_are_answered(void **state) {
 
 /* ---- What is no equilibrium -------------------------------------------------------------------------------------- */
 
-/* St. Venant-Kirchhoff's energy does not see a reflection: turned inside out its forces balance at no load. */
+/* The energy of St. Venant-Kirchhoff is invariant under reflection: a mirrored body is in balance without load. */
 static void inverted_bodies_are_no_equilibrium(void **state) {
     (void)state;
     for (int e = 0; e < 4; e++) {
@@ -246,10 +250,10 @@ static void inverted_bodies_are_no_equilibrium(void **state) {
     }
 }
 
-/* A St. Venant-Kirchhoff column bears P = E (s - s^3)/2 of compression, at most E/(3 sqrt 3) = 0.19245 E, at nu = 0.
- * With density g L = 0.4 E its root gives way at 0.481 of the load. Five hex8 know the mean stress of their cube alone,
- * which at the root is 0.9 of that: 0.5346. hex27 lies between. (So slender a column would have buckled before, but a
- * straight one stays straight.) */
+/* At nu = 0 a St. Venant-Kirchhoff column under compression bears P = E (s - s^3)/2, at most E/(3 sqrt 3) = 0.19245 E.
+ * With density g L = 0.4 E its root fails at 0.481 of the load. Five hex8 only resolve the mean stress of each cube,
+ * which at the root is 0.9 of the maximum: they fail at 0.5346. hex27 lies between. (So slender a column would buckle
+ * earlier, but a perfectly straight one stays straight.) */
 static void impossible_loads_are_no_equilibrium(void **state) {
     (void)state;
     for (int e = 2; e < 4; e++) {
@@ -281,7 +285,7 @@ static void laws_run_on_all_elements(void **state) {
             snprintf(words, sizeof words, "element=%s cells=1 material=%s gravity=1e-2", elements[e], laws[l]);
             const double fall = solved_fall(words);
             if (l == 0) first = fall;
-            check_near(words, fall / first, 1, 1e-3); /* they differ by strain, 1e-4 here */
+            check_near(words, fall / first, 1, 1e-3); /* laws differ by the order of the strain, 1e-4 here */
         }
     }
 }

@@ -1,12 +1,11 @@
-/* The yardstick, judged by itself: patch test, an independently integrated element, closed forms, order of convergence.
- */
+/* fem_linear, the yardstick: patch test, an independently integrated element, closed forms, order of convergence. */
 #include "tests/ladder.h"
 
 #include <gsl/gsl_integration.h>
 
 #include "methods/physics/parts/hex8.h"
 
-/* A 2 x 2 x 2 mesh whose inner node, and then all nodes, are moved at random: elements are not parallelepipeds. */
+/* A 2 x 2 x 2 mesh with all nodes moved at random, so that its elements are not parallelepipeds. */
 static void make_distorted(pbd_scene *scene, pbd_convention convention) {
     make_box(scene, 2, 2, 2, 1, 0.3);
     scene->material->convention = convention;
@@ -14,7 +13,7 @@ static void make_distorted(pbd_scene *scene, pbd_convention convention) {
     for (size_t i = 0; i < 3 * scene->particles.count; i++) scene->particles.positions[i] += 0.12 * noise(&seed);
 }
 
-/* Prescribing an affine motion on the boundary must give it inside, whatever the shapes of the elements. */
+/* An affine motion prescribed on the boundary must be reproduced inside, whatever the shapes of the elements. */
 static void test_patch(void **unused) {
     (void)unused;
     static const double G[3][3] = {{0.01, 0.02, -0.03}, {0.005, -0.02, 0.01}, {0.03, 0.015, 0.02}};
@@ -42,8 +41,8 @@ static void test_patch(void **unused) {
     }
 }
 
-/* The same integral written another way: by components, C_ijkl instead of a Voigt matrix, shape functions by explicit
- * products, and GSL's 8-point rule. */
+/* The stiffness integral written another way: by components, with C_ijkl instead of a Voigt matrix, shape functions as
+ * explicit products, and GSL's 8-point rule. */
 typedef struct entry {
     const double (*x)[3];
     int a, b, i, j;
@@ -84,7 +83,7 @@ static double integrand(const entry *e, const double q[3]) {
             ga[k] += slope(e->a, d, q) * inverse[d][k];
             gb[k] += slope(e->b, d, q) * inverse[d][k];
         }
-    /* lambda g_i g_j + mu g_j g_i + mu delta_ij g.g, plus the anisotropy of the printed D on the diagonal of strain */
+    /* lambda g_i g_j + mu g_j g_i + mu delta_ij g.g, plus the anisotropy of the printed D for normal strains */
     double value = e->lambda * ga[e->i] * gb[e->j] + e->mu * ga[e->j] * gb[e->i];
     if (e->i == e->j) value += e->mu * (ga[0] * gb[0] + ga[1] * gb[1] + ga[2] * gb[2]) + e->extra * ga[e->i] * gb[e->i];
     return value * det;
@@ -106,7 +105,7 @@ static double integrate(const entry *e, const gsl_integration_glfixed_table *tab
 
 static void test_element_against_independent_integration(void **unused) {
     (void)unused;
-    /* A skewed parallelepiped, on which 2 x 2 x 2 points are exact too. */
+    /* A skewed parallelepiped, for which 2 x 2 x 2 points are exact too. */
     double x[8][3];
     static const double M[3][3] = {{2, 0.3, -0.2}, {0.1, 1.5, 0.4}, {-0.3, 0.2, 1.8}};
     for (int a = 0; a < 8; a++)
@@ -135,8 +134,8 @@ static void test_element_against_independent_integration(void **unused) {
     gsl_integration_glfixed_table_free(table);
 }
 
-/* On the cube torsion is an eigenvector: E/(3(1 + nu)) x edge/2... with the printed D at edge 2, half with the standard
- * (claims.md, rodero2016.torsion_smallest_eigenvalue). */
+/* On the cube torsion is an eigenvector. Its eigenvalue is E/(3(1 + nu)) x edge/2 with the printed D (edge 2 here), and
+ * half of that with the standard D (claims.md, rodero2016.torsion_smallest_eigenvalue). */
 static void test_torsion_eigenvalue(void **unused) {
     (void)unused;
     for (int convention = 0; convention < 2; convention++)
@@ -155,7 +154,7 @@ static void test_torsion_eigenvalue(void **unused) {
         }
 }
 
-/* A bar of nu = 0 under traction stretches by F L/(E A), exactly, on any mesh. */
+/* A bar with nu = 0 under traction stretches by exactly F L/(E A) on any mesh. */
 static void test_bar(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -176,8 +175,9 @@ static void test_bar(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Cantilever-like shear of a cube: the tip converges at a rate of at least 1 (corner singularities at the base keep it
- * under the smooth rate of 2). Differences of successive meshes, so no other program is needed. */
+/* Cantilever-like shear of a cube: the compliance converges with an order of at least 1 (singularities at the corners
+ * of the base keep it below the order 2 of smooth solutions). Differences of successive meshes need no reference
+ * value. */
 static void test_mesh_convergence(void **unused) {
     (void)unused;
     double tip[4];

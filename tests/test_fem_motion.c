@@ -1,5 +1,5 @@
-/* fem_implicit in motion: conservation laws, plastic flow and ending forces by hand, and that moving ends where the
- * static answer is; fibres against another method; what it must refuse. */
+/* fem_implicit in motion: conservation laws, plastic flow and forces that end against values by hand, damped motion
+ * that comes to rest at the static answer, fibres against another method, and what it must refuse. */
 #define REAL double
 #include "tests/element_ladder.h"
 #include "tests/fem_bar.h"
@@ -13,7 +13,8 @@ typedef struct motion {
     double momentum[3], angular[3], energy;
 } motion;
 
-/* Cubes of hex8, whose consistent mass is the cube's times 1/3 along each axis on which two corners agree, else 1/6. */
+/* Entry of the consistent mass matrix of a hex8 cube, over the mass of the cube: for each axis a factor of 1/3 if the
+ * two corners agree on it, else 1/6. */
 static double mass_share(int a, int b) {
     static const int corner[8] = {0, 1, 3, 2, 4, 5, 7, 6}; /* bits x, y, z */
     double share = 1;
@@ -74,7 +75,7 @@ static motion motion_of(const bar *b) {
     return m;
 }
 
-/* A bar of 5 cubes that nothing holds or loads: spins at 3 rad/s about its middle, flies, and is stretched by 5 %. */
+/* A free, unloaded bar of 5 cubes: it spins at 3 rad/s about its middle, flies, and is stretched by 5 %. */
 static void throw_bar(bar *b, const char *integrator) {
     char words[200];
     snprintf(words, sizeof words, "element=hex8 cells=1 gravity=0 E=1e5 material=stvk dt=0.01 integrator=%s",
@@ -97,7 +98,7 @@ static void throw_bar(bar *b, const char *integrator) {
 
 enum { THROWN_STEPS = 300 };
 
-/* Fills the motion after each step; the first is the start. */
+/* Records the motion at the start, m[0], and after each step. */
 static void fly(const char *integrator, motion m[THROWN_STEPS + 1]) {
     bar b;
     throw_bar(&b, integrator);
@@ -114,8 +115,8 @@ static double largest_energy_drift(const motion *m, int from, int to) {
     return largest;
 }
 
-/* Both rules keep the linear momentum to rounding; the midpoint rule, which keeps quadratic invariants, the angular
- * momentum as well. */
+/* Both rules conserve linear momentum to rounding; the midpoint rule, which conserves quadratic invariants, conserves
+ * angular momentum as well. */
 static void momentum_is_kept(void **state) {
     (void)state;
     static const char *const rules[] = {"implicit_midpoint", "backward_euler"};
@@ -132,8 +133,8 @@ static void momentum_is_kept(void **state) {
     }
 }
 
-/* The midpoint rule's energy swings and does not drift: no worse in the last third than in the first. Backward Euler
- * loses, step by step. */
+/* The energy of the midpoint rule oscillates without drift: its error in the last third is not larger than in the
+ * first. Backward Euler loses energy in every step. */
 static void energy_is_bounded_or_lost(void **state) {
     (void)state;
     motion *m = malloc((THROWN_STEPS + 1) * sizeof *m);
@@ -151,8 +152,9 @@ static void energy_is_bounded_or_lost(void **state) {
 
 /* ---- Fibres ------------------------------------------------------------------------------------------------------ */
 
-/* A bar of tet4 with three fibres under dead loads: Newton's equilibrium against where strain_energy comes to rest.
- * They share the formulas of the material (test_materials holds those to differences) and nothing of the way. */
+/* A bar of tet4 with three fibres under dead loads: the equilibrium that Newton's method finds against the state in
+ * which strain_energy comes to rest. The two share only the formulas of the material, which test_materials checks by
+ * finite differences. */
 static void fibres_bend_as_strain_energy_says(void **state) {
     (void)state;
     pbd_scene scene;
@@ -186,7 +188,7 @@ static void fibres_bend_as_strain_energy_says(void **state) {
 
 /* ---- Plastic flow, and forces that end --------------------------------------------------------------------------- */
 
-/* The plastic strain of a point: the last of what a state saves. */
+/* The plastic strain of a point: the last numbers of a saved state. */
 static void plastic_of(const solver *s, double out[6]) {
     size_t bytes = 0;
     check_ok(s->method->save(s->state, NULL, &bytes));
@@ -196,7 +198,8 @@ static void plastic_of(const solver *s, double out[6]) {
     free(blob);
 }
 
-/* A tetrahedron held in a stretched state: each step takes over the same share of what is beyond yield, so that
+/* A tetrahedron held in a stretched state: each step converts the same share of the strain beyond yield into plastic
+ * strain, so that
  *     n_k = yield + (n_0 - yield) exp(-creep k dt),   E_p = (1 - n_k/n_0) times the strain that flows. */
 static void flow_of_a_held_stretch(const char *method, const char *element, const char *kind) {
     static const double stretched[3] = {0.28, -0.095, 0.155}; /* Green's strain: (stretch^2 - 1)/2 */
@@ -256,8 +259,9 @@ static void what_cannot_be_is_refused(void **state) {
     pbd_scene_free(&scene);
 }
 
-/* A bar of almost no stiffness, one of whose particles is pushed, after one step of backward Euler. With lumped masses
- * no particle feels another: each has moved by dt^2 (g + f/m). A consistent mass moves its neighbours too. */
+/* A bar of almost no stiffness after one step of backward Euler, with a force on one of its particles. With lumped
+ * masses particles are independent: each has moved by dt^2 (g + f/m). A consistent mass moves neighbours too. Returns
+ * the largest distance from the lumped answer, m. */
 static double off_a_single_push(const char *element, const char *mass) {
     bar b;
     char words[200];
@@ -295,8 +299,8 @@ static void lumped_masses_move_alone(void **state) {
     pbd_scene_free(&scene);
 }
 
-/* A tetrahedron that nothing holds, pushed evenly for 5 of 12 steps under gravity: it moves as one point does, by hand.
- * A state that was saved and loaded goes on as it would have. */
+/* A free tetrahedron under gravity and, for 5 of 12 steps, a uniform push: it moves like a point, by hand. A saved and
+ * loaded state continues bit for bit. */
 static void forces_end(const char *integrator) {
     pbd_scene scene;
     solver s;
@@ -373,8 +377,8 @@ static double result_metric(const pbd_result *result, const char *name) {
     return NAN;
 }
 
-/* Rest is where energy is least, however one comes there. With less than 1e-6 of motion in 1 s and a decay of some 4/s
- * what is left is of that order. */
+/* The rest state is the minimum of the energy, whatever the path to it. It counts as rest with less than 1e-6 of motion
+ * in 1 s; at a decay rate of about 4/s the remaining error is of that order. */
 static void moving_ends_at_the_static_answer(void **state) {
     (void)state;
     const char *const still[] = {"element=hex8", "cells=1", "mode=static"};
@@ -389,13 +393,13 @@ static void moving_ends_at_the_static_answer(void **state) {
     assert_string_equal(result.state, "ok");
     check_near("tip after moving, of the static one", result_metric(&result, "tip_deflection") / rest, 1, 1e-5);
     pbd_result_free(&result);
-    run_cantilever(swings, 4, &result); /* half a period takes 0.5 s: 1.5 s in all */
+    run_cantilever(swings, 4, &result); /* half a period takes 0.5 s; the run covers 1.5 s */
     assert_string_equal(result.state, "not_settled");
     pbd_result_free(&result);
 }
 
-/* The same tetrahedra, masses and law by fem_implicit's matrices and by the minimiser of the step's function: two
- * implementations of Newton's method. A bar of linear elements is too stiff whatever solves it. */
+/* The same tetrahedra, masses and law, solved with the matrices of fem_implicit and by the minimiser of the incremental
+ * potential: two implementations of Newton's method. A bar of linear elements is too stiff with either solver. */
 static void the_same_mesh_is_the_same_answer(void **state) {
     (void)state;
     static const char *const laws[] = {"material=neo_hookean", "material=stvk", "material=macklin_neo_hookean"};
@@ -408,14 +412,14 @@ static void the_same_mesh_is_the_same_answer(void **state) {
         assert_true(result_metric(&result, "same_mesh_error") < 1e-9);
         const double tip = result_metric(&result, "same_mesh_tip");
         pbd_result_free(&result);
-        run_cantilever(other, 5, &result); /* of the same scene: its tetrahedra are the reference, not its cubes */
+        run_cantilever(other, 5, &result); /* the same scene: the reference is its tetrahedra, not its cubes */
         assert_true(result_metric(&result, "same_mesh_tip") == tip);
         assert_true(fabs(result_metric(&result, "same_mesh_ratio") - 1) > 0.01);
         pbd_result_free(&result);
     }
 }
 
-/* f(h) = limit + c h^order through the values on 2, 4 and 6 cells; the order by bisection. */
+/* Fits f(h) = limit + c h^order to the values on 2, 4 and 6 cells, the order by bisection. Returns the limit. */
 static double richardson(double two, double four, double six, double *order) {
     const double ratio = (four - two) / (six - four);
     double low = 0.1, high = 8;
@@ -427,8 +431,8 @@ static double richardson(double two, double four, double six, double *order) {
     return six + (six - four) * pow(6, -*order) / (pow(4, -*order) - pow(6, -*order));
 }
 
-/* The reference is what the finite elements tend to, not the value on the finest mesh: 0.1 % more. Values on 4 and 6
- * cells are fem_implicit's, hex27, too slow to be solved here. */
+/* The reference is the limit of mesh refinement, 0.1 % more than the value on the finest mesh. The values on 4 and 6
+ * cells are from fem_implicit with hex27; these meshes are too slow to solve here. */
 static void the_reference_is_extrapolated(void **state) {
     (void)state;
     const char *const coarse[] = {"element=hex27", "cells=2", "E=1e6"};
@@ -444,8 +448,8 @@ static void the_reference_is_extrapolated(void **state) {
     pbd_result_free(&result);
 }
 
-/* The compliance of the cubes: F L/(E A) of a bar in uniaxial stress is 1 on every mesh; in shear, the limit of 4, 8
- * and 16 cells, of which the last is fem_linear's, too slow to be solved here. */
+/* The compliance of the cubes. In shear, the reference is the limit of 4, 8 and 16 cells; the value on 16 cells is from
+ * fem_linear, too slow to solve here. For a bar in uniaxial stress, F L/(E A), it is 1 on every mesh. */
 static void the_reference_of_cubes_is_extrapolated(void **state) {
     (void)state;
     static const char *const cells[] = {"cells=4", "cells=8"};
@@ -472,7 +476,8 @@ static void the_reference_of_cubes_is_extrapolated(void **state) {
     pbd_result_free(&result);
 }
 
-/* The table of the case is of hex27 on finer meshes: two cells are within a few per mille, hex8 is not. */
+/* The table of the case was computed with hex27 on finer meshes: hex27 on two cells is within a few per mille. For a
+ * modulus that the table lacks there is no tip_ratio. */
 static void tip_ratio_is_to_the_table(void **state) {
     (void)state;
     const char *const fine[] = {"element=hex27", "cells=2", "E=1e6"}, *const other[] = {"element=hex8", "cells=1",
@@ -496,7 +501,8 @@ static const pbd_series_item *series_of(const pbd_result *r, const char *name) {
     return NULL;
 }
 
-/* Of the last step alone: 1 before its first iteration, and near the end the square of what it was, which is Newton. */
+/* residual=last records the last step only: the residual is 1 before the first iteration and converges quadratically,
+ * as Newton's method does. */
 static void test_residuals_of_the_last_step(void **state) {
     (void)state;
     bar b;

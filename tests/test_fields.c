@@ -1,5 +1,5 @@
-/* Every method, asked for every field: it gives what the contract says and not a number more, or says that it has none.
- */
+/* Every method, asked for every field, writes exactly as many numbers as the contract says, or returns
+ * PBD_NOT_SUPPORTED. */
 #include "harness/catalog/resolve.h"
 #include "tests/ladder.h"
 
@@ -29,10 +29,10 @@ static void check_fields(const solver *s, size_t particles) {
     free(out);
 }
 
-/* The smallest body of the first case that has what the method needs. */
+/* Checks the fields of a method on a small body of a case. Returns false if the method refuses the scene. */
 static bool try_case(const char *method, const pbd_method *m, const pbd_case *c) {
     static const char *const words[] = {"cells=2", "mode=dynamic", "stretch=1.1", "material=stvk", "fibre_stiffness=0"};
-    const size_t words_count = strcmp(c->name, "towel") == 0 ? 5 : 3; /* cloth: of one law, without fibres */
+    const size_t words_count = strcmp(c->name, "towel") == 0 ? 5 : 3; /* cloth: the only law, without fibres */
     pbd_setting setting[5];
     size_t count = 0;
     solver s;

@@ -1,5 +1,5 @@
-/* Figure and sweep files: what is wrong is told with file, line, column and what was expected; nothing crashes. And
- * what a figure file leans on: CSV files, the functions it may use in SQL, and that its SQL can only read. */
+/* Figure and sweep files: errors are reported with file, line, column and what was expected, and nothing crashes. Also
+ * what figure files use: CSV files, the functions for SQL, and that their SQL can only read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static const bad_file bad_files[] = {
     {"runs: \"a\n", {"line 2", "not YAML", "quoted"}},
     {"runs: \xff\xfe\n", {"line 1, column 7", "UTF-8"}},
     {"runs: [\x01]\n", {"line 1, column 8", "control characters"}},
-    /* not of the schema */
+    /* violations of the schema */
     {"", {"line 1, column 1", "empty"}},
     {"# only a comment\n", {"empty"}},
     {"3\n", {"line 1, column 1", "expected `key: value` lines"}},
@@ -112,7 +112,7 @@ static const bad_file bad_files[] = {
     {RUNS "---\n" RUNS, {"line 6, column 1", "second document"}},
     {"? [a, b]\n: 3\n", {"line 1, column 3", "expected a word as the key"}},
     {RUNS "claims: []\n", {"line 5, column 1", "unknown key 'claims'"}},
-    /* what a schema cannot tell */
+    /* errors that a schema cannot express */
     {RUNS FIRST, {"runs[0] and runs[1]", "same name 'a'"}},
     {"runs:\n  - {name: Fit-1, case: hex_fit, method: pbd_distance}\n", {"runs[0]", "Fit-1", "lower-case"}},
     {"runs:\n  - {name: paper, case: hex_fit, method: pbd_distance}\n", {"runs[0]", "'paper' is taken"}},
@@ -126,7 +126,7 @@ static const bad_file bad_files[] = {
     {RUNS "    repeats: 60000\n    axes: [\"nu=0.1,0.2\"]\n", {"runs[0] 'a'", "120000 runs"}},
     {RUNS "    axes: [\"nu=0.1,0.2\", \"nu=0.3\"]\n", {"runs[0] 'a'", "axis 'nu' is given twice"}},
     {"runs:\n  - {name: a_series, case: hex_fit, method: pbd_distance}\n", {"runs[0]", "'a_series' is taken"}},
-    /* what only cases and methods know */
+    /* errors that only cases and methods can detect */
     {"runs:\n  - {name: a, case: hex_fti, method: pbd_distance}\n", {"runs[0] 'a'", "hex_fti", "'hex_fit'"}},
     {"runs:\n  - {name: a, case: hex_fit, method: pbd_distnce}\n", {"runs[0] 'a'", "'pbd_distance'"}},
     {RUNS "    set: [nuu=0.3]\n", {"runs[0] 'a'", "nuu", "'nu'"}},
@@ -158,9 +158,9 @@ static void test_bad_files_are_explained(void **state) {
 
 /* ---- Files that grow: each of these once took minutes or all the memory ------------------------------------------ */
 
-enum { PATIENCE_S = 30 }; /* under a sanitizer; without one each ends at once. A hang is then ended by SIGALRM. */
+enum { PATIENCE_S = 30 }; /* with a sanitizer; without one each test ends at once. SIGALRM ends a hang. */
 
-/* `count` times `piece`, where %d is the number of the piece, between `before` and `after`. */
+/* Writes `before`, `count` copies of `piece` with %d replaced by the index of the copy, and `after`. */
 static void write_repeated(const char *before, const char *piece, int count, const char *after) {
     FILE *file = fopen(scratch, "w");
     assert_non_null(file);
@@ -269,7 +269,7 @@ static void test_good_file_is_read(void **state) {
     assert_true(plan.item[0].seed == 7 && plan.item[18].seed == 1);
     assert_string_equal(pbd_text(&plan.item[0].cell.method_values, "face_split"), "A");
     pbd_plan_free(&plan);
-    /* --quick: nu = 0.25 in place of the axis, everything else as it was */
+    /* --quick: nu = 0.25 instead of the axis, everything else unchanged */
     status = pbd_figure_plan(file, true, 0, &plan);
     assert_int_equal(status.code, PBD_OK);
     assert_int_equal(plan.count, 2 * 3 + 1);
@@ -278,7 +278,7 @@ static void test_good_file_is_read(void **state) {
     pbd_figure_file_free(file);
 }
 
-/* xorshift64*: the same mutants on every machine. */
+/* xorshift64*, so that the mutants are the same on every machine. */
 static uint64_t dice = 20161104;
 static size_t roll(size_t sides) {
     dice ^= dice >> 12;
@@ -287,7 +287,7 @@ static size_t roll(size_t sides) {
     return (size_t)((dice * 2685821657736338717u >> 33) % sides);
 }
 
-/* Bytes that mean something in YAML are likelier than others. */
+/* Bytes with a meaning in YAML are more likely than others. */
 static char any_byte(void) {
     static const char telling[] = ":-[]{}?&*!|>'\"%@`#,\n\n\t  =~0a\\";
     return roll(4) ? telling[roll(sizeof telling - 1)] : (char)roll(256);
@@ -300,10 +300,10 @@ static size_t mutate(char *text, size_t length, size_t room) {
         case 0:
             text[at] = any_byte();
             return length;
-        case 1: /* leave out */
+        case 1: /* delete */
             memmove(text + at, text + at + span, length - at - span);
             return length - span;
-        case 2: /* twice */
+        case 2: /* duplicate */
             if (length + span > room) return length;
             memmove(text + at + span, text + at, length - at);
             return length + span;
@@ -315,7 +315,8 @@ static size_t mutate(char *text, size_t length, size_t room) {
     }
 }
 
-/* Either a file is right or there is a sentence that begins with its name: valuable under AddressSanitizer. */
+/* A mutated file is either accepted or refused with a message that begins with its name. Most useful under
+ * AddressSanitizer. */
 static void test_mutants_do_no_harm(void **state) {
     (void)state;
     enum { MUTANTS = 4000, ROOM = sizeof good + 200 };
@@ -366,7 +367,7 @@ static void test_bad_csv_is_explained(void **state) {
         {"a,b,A\n", {"line 1", "two columns", "'A'"}},
         {"a,b\n1,\"2\n", {"line 2", "quote is not closed"}},
         {"a,b\n1,\"2", {"line 2", "quote is not closed"}},
-        {"a,b\n1,\"2\n# more\n\"\n", {"line 2", "quote is not closed"}}, /* and no comment is lost in it */
+        {"a,b\n1,\"2\n# more\n\"\n", {"line 2", "quote is not closed"}}, /* # in a quote: no comment */
         {"a,b\n1,\"2\"3\n", {"line 2", "quote"}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -405,7 +406,7 @@ static void test_csv_that_is_no_table(void **state) {
     expect_csv_refused("/nonexistent/paper.csv", "cannot be read");
 }
 
-/* As spreadsheets write it: a byte order mark, and lines that end with two characters or, the last one, with none. */
+/* As spreadsheets write it: a byte order mark, and lines that end with CR LF, except the last, which has no end. */
 static void test_csv_of_spreadsheets(void **state) {
     (void)state;
     static const char text[] = "\xEF\xBB\xBFnu,k\r\n0.1,\"a\"\r\n\r\n0.2,b";
@@ -473,7 +474,7 @@ static void assert_near(double got, double wanted, double tolerance) {
     if (!(fabs(got - wanted) <= tolerance)) fail_msg("got %.17g, wanted %.17g within %g", got, wanted, tolerance);
 }
 
-/* A cubic through points of a cubic is that cubic; rows with a NULL do not count. */
+/* The fit of a cubic to points of a cubic returns that cubic; rows with a NULL are ignored. */
 static void test_polynomials_come_back(void **state) {
     (void)state;
     sqlite3 *sql = open_sql();
@@ -481,14 +482,14 @@ static void test_polynomials_come_back(void **state) {
     for (int k = 0; k < 4; k++) {
         char text[100];
         snprintf(text, sizeof text, "SELECT polyfit(x, y, 3) ->> %d FROM t", k);
-        assert_near(ask(sql, text), cubic[k], 1e-9 * 63); /* condition of the basis on [0, 0.49] times 1e-16 */
+        assert_near(ask(sql, text), cubic[k], 1e-9 * 63); /* condition number of the basis on [0, 0.49] times 1e-16 */
     }
     assert_near(ask(sql, "SELECT max(abs(polyval((SELECT polyfit(x, y, 3) FROM t), x) - y)) FROM t"), 0, 1e-12);
     assert_near(ask(sql, "SELECT polyfit(x, 2 * x + 1, 1) ->> 0 FROM t WHERE y IS NOT NULL"), 2, 1e-12);
     assert_near(ask(sql, "SELECT polyfit(column1, column2, 0) ->> 0 FROM (VALUES (1, 2), (5, 4))"), 3,
                 1e-14); /* the mean */
     assert_true(isnan(ask(sql, "SELECT polyfit(x, y, 1) FROM t WHERE x > 5")));
-    /* 3 X^3 - X in units of a micrometre and of a gigapascal: the unit of x changes no digit that counts */
+    /* 3 X^3 - X with x scaled by 1e-6 and by 1e9: the unit of x changes no significant digit */
     static const char *const units[] = {"1e-6", "1e9"};
     for (int k = 0; k < 2; k++) {
         char text[200];
@@ -499,7 +500,7 @@ static void test_polynomials_come_back(void **state) {
                  units[k]);
         assert_near(ask(sql, text) * atof(units[k]), -1, 1e-9);
     }
-    /* by hand: the line nearest to (0, 1), (1, 3), (2, 2) has slope 1/2 and starts at 3/2 */
+    /* by hand: the least-squares line through (0, 1), (1, 3), (2, 2) has slope 1/2 and intercept 3/2 */
     assert_near(ask(sql, "SELECT polyfit(column1, column2, 1) ->> 0 FROM (VALUES (0, 1), (1, 3), (2, 2))"), 0.5, 1e-14);
     assert_near(ask(sql, "SELECT polyfit(column1, column2, 1) ->> 1 FROM (VALUES (0, 1), (1, 3), (2, 2))"), 1.5, 1e-14);
     sqlite3_close(sql);
@@ -514,7 +515,7 @@ static void test_median(void **state) {
     sqlite3_close(sql);
 }
 
-/* Texts by hand. */
+/* Expected texts by hand. */
 static void test_digits_have_no_exponent(void **state) {
     (void)state;
     static const char *const said[][2] = {{"digits(333.3, 2)", "330"},
@@ -560,7 +561,7 @@ static void test_bad_fits_are_errors(void **state) {
     sqlite3_close(sql);
 }
 
-/* A figure's SQL reads. Whatever else it tries is refused before it runs, and the connection works on. */
+/* The SQL of a figure can only read. Any other statement is refused before it runs; the connection remains usable. */
 static void test_queries_only_read(void **state) {
     (void)state;
     static const char *const bad[] = {"DELETE FROM t",
@@ -594,7 +595,7 @@ static void test_queries_only_read(void **state) {
     }
     assert_near(ask(sql, "SELECT count(*) FROM t"), 52, 0);
     assert_int_equal(sqlite3_exec(sql, "DELETE FROM t", NULL, NULL, NULL),
-                     SQLITE_OK); /* the program itself may write again */
+                     SQLITE_OK); /* the program itself may still write */
     sqlite3_close(sql);
 }
 

@@ -1,5 +1,5 @@
-/* Films of runs, and the view and colours of pictures (harness/picture/album.h). What ffmpeg wrote is read by ffprobe
- * and ffmpeg themselves; without them these tests are skipped. */
+/* Films of runs, and the view and colours of pictures (harness/picture/album.h). The files that ffmpeg writes are read
+ * back with ffprobe and ffmpeg; without these programs the tests of films are skipped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,14 +25,14 @@ static bool can_film(void) {
 
 enum { PARTICLES = 20000 };
 
-/* Uniform in [0, 1): a linear congruence. */
+/* Uniform in [0, 1), by a linear congruential generator. */
 static double next_uniform(uint64_t *seed) {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
     return (double)(*seed >> 11) / 9007199254740992.0;
 }
 
-/* A cloud that moves away and spreads, of which a few particles fly off: what moves is in the picture, in every state,
- * and those that flew off do not shrink it. */
+/* A cloud that moves away and spreads, with a few particles that fly off: the cloud is in the picture in every state,
+ * and the outliers do not enlarge the view. */
 static void test_the_view_holds_what_moves(void **unused) {
     (void)unused;
     static double x[4][3 * PARTICLES], mass[PARTICLES], force[3 * PARTICLES];
@@ -62,7 +62,7 @@ static void test_the_view_holds_what_moves(void **unused) {
 
 /* ---- Colours ----------------------------------------------------------------------------------------------------- */
 
-/* Two spheres of different matter beside each other: sand is yellow, water blue. An elastic one has the strain. */
+/* Two spheres of different matter side by side: sand is yellow, water is blue. Elastic matter is coloured by strain. */
 static void test_matter_has_its_colour(void **unused) {
     (void)unused;
     double x[6] = {-1, 0, 0, 1, 0, 0}, mass[2] = {1, 1}, force[6] = {0};
@@ -80,7 +80,7 @@ static void test_matter_has_its_colour(void **unused) {
     check_ok(pbd_album_see(&a, &(pbd_seen_state){.position = x}));
     pbd_album_look(&a, 180);
     check_ok(pbd_album_draw(&a, &(pbd_seen_state){.position = x}, &image));
-    for (int k = 0; k < 2; k++) { /* the pixel in which each centre is */
+    for (int k = 0; k < 2; k++) { /* the pixel that contains each centre */
         double across = 0, above = 0;
         for (int d = 0; d < 3; d++) {
             across += (x[3 * k + d] - a.camera.centre[d]) * a.camera.right[d];
@@ -104,7 +104,7 @@ static void test_matter_has_its_colour(void **unused) {
 
 #define GOO "run", "goo_drop", "-m", "mpm", "-s", "particles=100", "-s", "duration=0.2", "-t", "1", "--no-store"
 
-/* What a command prints; its first line. */
+/* Runs a command and returns the first line of its output. */
 static void first_line(const char *command, char out[200]) {
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
@@ -113,7 +113,7 @@ static void first_line(const char *command, char out[200]) {
     out[strcspn(out, "\n")] = 0;
 }
 
-/* 0.2 s at 25 frames a second: those at 0, 0.04 ... 0.2 s; slowed down twice: every 0.02 s. */
+/* 0.2 s at 25 frames per second: frames at 0, 0.04 ... 0.2 s; in slow motion by a factor of 2: every 0.02 s. */
 static void test_a_film_has_its_frames(void **unused) {
     (void)unused;
     if (!can_film()) skip();
@@ -138,7 +138,7 @@ static void test_a_film_has_its_frames(void **unused) {
     }
 }
 
-/* Not one colour: the last frame shows something darker than the ground. */
+/* The last frame is not of a single colour: it shows something darker than the background. */
 static void test_a_film_shows_the_body(void **unused) {
     (void)unused;
     if (!can_film()) skip();
@@ -156,8 +156,8 @@ static void test_a_film_shows_the_body(void **unused) {
     assert_true(atoi(said) > 1000); /* of 921600 pixels */
 }
 
-/* Two stored runs that differ in one setting, side by side: 2 x 960 pixels wide, in step, the longer one to its end.
- * The caption is dark letters on white below. */
+/* Two stored runs that differ in one setting, side by side: 2 x 960 pixels wide, synchronous, until the longer one
+ * ends. Below is the caption, dark letters on white. */
 static void test_runs_stand_side_by_side(void **unused) {
     (void)unused;
     if (!can_film()) skip();

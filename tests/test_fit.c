@@ -49,7 +49,7 @@ static void test_against_the_table(void **unused) {
     }
 }
 
-/* Within 1 % of what the paper printed, where its lower branch holds. */
+/* Within 1 % of the polynomials printed in the paper, where their lower branch holds. */
 static void test_against_the_printed_polynomials(void **unused) {
     (void)unused;
     static const double nus[] = {0, 0.1, 0.2, 0.28};
@@ -72,8 +72,8 @@ static void test_against_the_printed_polynomials(void **unused) {
     }
 }
 
-/* Optimality of the bounded problem: the gradient of ||K_PBD(k) - K_FEM||^2, taken by differences of the matrices
- * themselves, vanishes inside and points outwards at a bound. */
+/* Optimality of the bounded problem: the gradient of ||K_PBD(k) - K_FEM||^2, by finite differences of the error of the
+ * matrices, vanishes in the interior; at a bound the error falls only towards the outside. */
 static void test_optimality(void **unused) {
     (void)unused;
     for (double nu = -0.4; nu < 0.495; nu += 0.05)
@@ -121,7 +121,8 @@ static void test_nelder_mead_is_never_better(void **unused) {
         }
 }
 
-/* K of N iterations is (m/dt^2)(I - (I - J)^N): against the linear map of N iterations of the solver. */
+/* The stiffness matrix of N iterations is (m/dt^2)(I - (I - J)^N); compared with the linear map of N solver
+ * iterations. */
 static void test_iterations(void **unused) {
     (void)unused;
     fit_problem problem = problem_at(0.35);
@@ -148,7 +149,7 @@ static void test_iterations(void **unused) {
     fit_release(&m);
 }
 
-/* What the paper conjectured: fitting the tests makes their errors smaller than fitting K does. */
+/* A conjecture of the paper: fitting k to the deformation tests makes their errors smaller than fitting k to K does. */
 static void test_deformation_fit_lowers_test_errors(void **unused) {
     (void)unused;
     static const char *const fits[] = {"fit=bounded_lsq mode=static", "fit=deformation_tests mode=static"};
@@ -179,14 +180,14 @@ static void test_deformation_fit_lowers_test_errors(void **unused) {
     assert_true(shear[1] < shear[0]);
 }
 
-/* Averaging over orders needs no more than Gauss-Seidel itself: with one constraint there is no order. */
+/* At tiny stiffness Gauss-Seidel tends to Jacobi, and the order of the constraints ceases to matter. */
 static void test_order_sampling(void **unused) {
     (void)unused;
     fit_problem problem = problem_at(0.4);
     fit_matrices m;
     double difference, spread;
     check_ok(fit_prepare(&problem, &m));
-    const double tiny[4] = {1e-6, 1e-6, 1e-6, 1e-6}; /* orders differ in products of stiffnesses only */
+    const double tiny[4] = {1e-6, 1e-6, 1e-6, 1e-6}; /* orders differ only in products of stiffnesses */
     check_ok(fit_sample_orders(&m, tiny, 50, 1, &difference, &spread));
     check_near("difference from Jacobi at tiny stiffness", difference, 0, 1e-5);
     check_near("spread over orders at tiny stiffness", spread, 0, 1e-5);

@@ -1,4 +1,4 @@
-/* Flow rules in f64: flow_rules_checks.h, and hand values, implicit steps and dissipation, which need its digits. */
+/* Flow rules in f64: flow_rules_checks.h, and values by hand, implicit steps and dissipation, which need f64. */
 #define REAL double
 #include "tests/flow_rules_checks.h"
 
@@ -31,7 +31,7 @@ static void test_von_mises_by_hand(void **state) {
     m.yield_norm = 1; /* 2 sqrt 2 a = 0.1 */
     to = flow_diagonal(FLOW_von_mises, &m, exp(0.2), exp(-0.2), 1, 0);
     check_near("frobenius: stretch", to.f.x.x, exp(0.1 / (2 * sqrt(2))), 1e-15);
-    /* The two differ by 22 %: the facts of the conventions. */
+    /* The two conventions differ by 22 %. */
     check_near("radii", log(to.f.x.x) / (0.05 / sqrt(3)), sqrt(1.5), 1e-13);
     /* In plain tension at yield the axial stress is yield_stress with j2: tau = 2 mu e + lambda tr e, sides free. */
     m.yield_norm = 0;
@@ -60,18 +60,18 @@ static void test_drucker_prager_by_hand(void **state) {
     /* Pure compression keeps its stress: Klar's literal «zero deviator -> identity» would lose it. */
     to = flow_diagonal(FLOW_drucker_prager, &m, 0.5, 0.5, 0.5, 0);
     assert_true(to.f.x.x == 0.5 && to.f.y.y == 0.5 && to.f.z.z == 0.5);
-    /* Expansion: no stress, and what was gained is kept. */
+    /* Expansion: no stress; the volume gain is stored. */
     to = flow_diagonal(FLOW_drucker_prager, &m, exp(0.2), exp(-0.05), exp(-0.05), 0);
     check_near("tip: stretch", to.f.x.x, 1, 1e-15);
     check_near("tip: volume gain", to.state, 0.1, 1e-15);
-    /* Pressed together by less than it gained: still no stress. By more: what is left of it bears. */
+    /* Compression by less than the stored gain: still no stress. By more: only the excess causes stress. */
     to = flow_diagonal(FLOW_drucker_prager, &m, exp(-0.02), exp(-0.02), exp(-0.02), to.state);
     check_near("pressed a little: stretch", to.f.x.x, 1, 1e-15);
     check_near("pressed a little: volume gain", to.state, 0.04, 1e-15);
     to = flow_diagonal(FLOW_drucker_prager, &m, exp(-0.02), exp(-0.02), exp(-0.02), to.state);
     check_near("pressed more: stretch", to.f.x.x, exp(-0.02 / 3), 1e-15);
     assert_true(to.state == 0);
-    /* Without the correction the same press bears at once, and the state is nobody's business. */
+    /* Without the volume correction the same compression causes stress at once, and the state stays unchanged. */
     m.volume_correction = 1;
     to = flow_diagonal(FLOW_drucker_prager, &m, exp(-0.02), exp(-0.02), exp(-0.02), 0.06);
     assert_true(to.f.x.x == exp(-0.02) && to.state == 0.06);
@@ -94,9 +94,9 @@ static void test_mohr_coulomb_by_hand(void **state) {
         {"inside", {-0.1, -0.15, -0.2}, {-0.1, -0.15, -0.2}},
         /* n.e = 0.45, n.n = 5/2: e - 0.18 n */
         {"plane", {0.1, -0.3, -0.6}, {-0.17, -0.3, -0.51}},
-        /* The plane would give (-0.11, -0.05, -0.33). Along (1, 1, 3): (0.1 - 0.05 - 1.2)/11 of it. */
+        /* The plane would give (-0.11, -0.05, -0.33). The edge is along (1, 1, 3): (0.1 - 0.05 - 1.2)/11 times it. */
         {"compression", {0.1, -0.05, -0.4}, {-1.15 / 11, -1.15 / 11, -3.45 / 11}},
-        /* The plane would give (-0.14, -0.5, -0.42). Along (1, 3, 3): (0.1 - 1.5 - 1.5)/19 of it. */
+        /* The plane would give (-0.14, -0.5, -0.42). The edge is along (1, 3, 3): (0.1 - 1.5 - 1.5)/19 times it. */
         {"extension", {0.1, -0.5, -0.5}, {-2.9 / 19, -8.7 / 19, -8.7 / 19}},
         {"apex", {0.3, 0.1, 0.05}, {0, 0, 0}},
     };
@@ -110,7 +110,7 @@ static void test_mohr_coulomb_by_hand(void **state) {
             check_near(one[k].what, to.f.y.y, exp(w[1] + c), 1e-15);
             check_near(one[k].what, to.f.z.z, exp(w[2] + c), 1e-15);
         }
-    /* Without friction nothing but pressure stays: shear goes, and so does tension. */
+    /* Without friction only pressure remains: neither shear nor tension is borne. */
     m.friction_angle = m.cohesion = 0;
     flowed_matrix to = flow_diagonal(FLOW_mohr_coulomb, &m, exp(-0.1), exp(-0.2), exp(-0.3), 0);
     check_near("fluid", to.f.x.x, exp(-0.2), 1e-15);
@@ -159,9 +159,9 @@ static void test_snow_by_hand(void **state) {
 
 /* ---- Promises ---------------------------------------------------------------------------------------------------- */
 
-/* |dev tau| - |dev tau|_trial + 2 mu dt ((|dev tau| - radius)/viscosity)^(1/power) = 0, from the F that comes back, to
- * 1e-10 of the trial overstress. Where the rest of it is small, its root is taken of a difference: the rounding of
- * |dev tau| through the root's slope is allowed for. */
+/* The returned F satisfies |dev tau| - |dev tau|_trial + 2 mu dt ((|dev tau| - radius)/viscosity)^(1/power) = 0 to
+ * 1e-10 of the trial overstress. Where the remaining overstress is small, it is a difference of nearly equal numbers,
+ * and the root magnifies its rounding: that error is allowed for. */
 static void test_herschel_bulkley_solves_its_step(void **state) {
     (void)state;
     static const double power[] = {0.05, 0.3, 0.5, 1, 1.5, 3, 10, 20}, viscosity[] = {1e-8, 0.01, 10, 1e4, 1e12},
@@ -188,7 +188,8 @@ static void test_herschel_bulkley_solves_its_step(void **state) {
         }
         const double grain = 100 * DBL_EPSILON * stiff * (1 + before.deviator + before.most / before.least);
         assert_true(x >= -grain && now <= trial + grain);
-        /* The residual at the ends of what rounding leaves of x: one sign change between them, or within 1e-10. */
+        /* The residual at both ends of the rounding interval of x: its sign changes between them, or it is within
+         * 1e-10. */
         double at[3];
         for (int k = 0; k < 3; k++) {
             const double y = fmax(0, x + (k - 1) * grain);
@@ -196,7 +197,7 @@ static void test_herschel_bulkley_solves_its_step(void **state) {
         }
         const double off = at[0] <= 0 && at[2] >= 0 ? 0 : fmin(fabs(at[1]), fmin(fabs(at[0]), fabs(at[2])));
         keep(&most, off - 2 * grain / A);
-        if (x > 0.05 * A && A > radius && m.power >= 0.3 && m.power <= 3) { /* where no root magnifies rounding */
+        if (x > 0.05 * A && A > radius && m.power >= 0.3 && m.power <= 3) { /* no magnified rounding */
             keep(&plain, fabs(at[1]));
             plainly++;
         }
@@ -211,7 +212,7 @@ static void test_herschel_bulkley_solves_its_step(void **state) {
     assert_true(plain <= 1e-10 && plainly > 500 && most <= 1e-10 && kept_most > 0.999 && kept_least < 1e-6 &&
                 drift <= 1e-13);
 
-    /* The share itself, which no difference spoils. */
+    /* The share that flows, which is computed without cancellation. */
     most = 0;
     for (int n = 0; n < 8 * 5 * 4; n++)
         for (double A = 1e-12; A < 100; A *= 3) {
@@ -228,7 +229,8 @@ static void test_herschel_bulkley_solves_its_step(void **state) {
     assert_true(most <= 1e-10);
 }
 
-/* power 1 has a closed form: what stays is A/(1 + 2 mu dt/viscosity). Slow is elastic, fast or thin is von_mises. */
+/* power 1 has a closed form: the remaining overstress is A/(1 + 2 mu dt/viscosity). At high viscosity the material is
+ * elastic, at low viscosity it is von_mises. */
 static void test_herschel_bulkley_limits(void **state) {
     (void)state;
     flow_material m = {.E = 2.6, .nu = 0.3, .yield_stress = 0.1, .viscosity = 5, .power = 1, .dt = 0.5};
@@ -249,8 +251,8 @@ static void test_herschel_bulkley_limits(void **state) {
     }
 }
 
-/* Plastic work tau : (e_trial - e) with the stress that is left, and the energy lost: neither below 0 by more than
- * rounding. By rules that promise it: all but snow, and nacc in its own energy. */
+/* The plastic work tau : (e_trial - e), with the stress tau after the return, and the energy lost are not negative
+ * beyond rounding, for the rules that guarantee it: all but snow, and nacc in its own energy. */
 static void test_dissipation_is_never_negative(void **state) {
     (void)state;
     static const flow_kind kinds[4] = {FLOW_von_mises, FLOW_drucker_prager, FLOW_herschel_bulkley, FLOW_mohr_coulomb};
@@ -303,9 +305,9 @@ static void test_dissipation_is_never_negative(void **state) {
     }
 }
 
-/* tau : D^p of a return in one step. mu = 1; von Mises: |tau| = sqrt(2/3) 0.1 along the deviator, of which |tau|/2 is
- * left of 0.2 sqrt 2. Drucker-Prager: the deviators of (0.39, -0.41, -0.01) before and after, +-0.4 and +-a; tau = 2 e
- * dev, and its trace does no work. */
+/* tau : D^p of a return in one step, mu = 1. von Mises: |tau| = sqrt(2/3) 0.1 along the strain deviator, whose norm
+ * falls from 0.2 sqrt 2 to |tau|/2. Drucker-Prager: the deviators of (0.39, -0.41, -0.01) before and after, +-0.4 and
+ * +-a; dev tau = 2 dev e, and the trace does no work. */
 static void test_dissipation_by_hand(void **state) {
     (void)state;
     flow_material m = {.E = 2.6, .nu = 0.3, .yield_stress = 0.1};
@@ -320,7 +322,7 @@ static void test_dissipation_by_hand(void **state) {
     check_near("drucker_prager", flow_dissipated(1, 4, to.from, to.to), 4 * a * (0.4 - a), 1e-15);
 }
 
-/* Turning the body turns what comes back; turning the material before does too. */
+/* Objectivity and isotropy: rotating the body after, or the material before, the deformation rotates the returned F. */
 static void test_rotations(void **state) {
     (void)state;
     for (int kind = 0; kind < FLOW_KINDS; kind++) {
@@ -342,7 +344,7 @@ static void test_rotations(void **state) {
     }
 }
 
-/* Pa or MPa, seconds or milliseconds: the same F. No tolerance has a unit. */
+/* The returned F is the same in Pa or MPa, seconds or milliseconds: no tolerance has a unit. */
 static void test_units_do_not_matter(void **state) {
     (void)state;
     for (int kind = 0; kind < FLOW_KINDS; kind++) {
@@ -376,25 +378,25 @@ static void test_printed_nacc_moves_on(void **state) {
     assert_true(difference(once.f, twice.f) > 1e-6 || fabs(clay_of(&m, once.f, once.state).yield) > 1e-6);
 }
 
-/* Two axes pressed alike and the third without stress: |dev| = sqrt(2/3) s and |tr| = 2 s, inside the cone as soon as
- * sqrt(2/3) <= 2 alpha, 2 sin phi/(3 - sin phi) >= 1/2, sin phi >= 0.6. Beyond 36.87 degrees the cone, which is Mohr
- * and Coulomb's in compression, bears tension. */
+/* Equal compression along two axes and no stress along the third: |dev| = sqrt(2/3) s and |tr| = 2 s, which is inside
+ * the cone if sqrt(2/3) <= 2 alpha, 2 sin phi/(3 - sin phi) >= 1/2, sin phi >= 0.6. Beyond 36.87 degrees the cone,
+ * which is fitted to Mohr-Coulomb in compression, bears tension. */
 static void test_steep_cones_bear_tension(void **state) {
     (void)state;
     const double limit = asin(0.6) * 180 / acos(-1), step[2] = {-0.01, 0.01};
     for (int k = 0; k < 2; k++) {
         const flow_material m = {.E = 1e5, .nu = 0.3, .friction_angle = limit + step[k]};
-        /* e of principal stresses -1, -1, 0, times 1e-3: (-1 + nu, -1 + nu, 2 nu) */
+        /* strains of principal stresses -1, -1, 0, times 1e-3: (-1 + nu, -1 + nu, 2 nu) */
         const flowed_matrix to = flow_diagonal(FLOW_drucker_prager, &m, exp(-0.7e-3), exp(-0.7e-3), exp(0.6e-3), 0);
         print_message("  phi %.3f: %s\n", m.friction_angle, to.f.x.x == exp(-0.7e-3) ? "borne" : "flows");
         assert_int_equal(to.f.x.x == exp(-0.7e-3), k);
     }
 }
 
-/* Sand sheared along a plane without a change of volume bears tan(slope) = sqrt(3) 2 sin phi/(3 - sin phi) of the
- * pressure on it: the deviator's middle value is 0 then, so that |dev| is sqrt(2) of the shear stress, and |dev| =
- * alpha |tr|. This, not phi, is how steep a slope of that sand can be. Stresses by small strains, which are a
- * thousandth here. */
+/* Sand sheared along a plane at constant volume bears a shear stress of tan(slope) = sqrt(3) 2 sin phi/(3 - sin phi)
+ * times the pressure: the middle eigenvalue of the deviator is 0 then, so that |dev| is sqrt(2) times the shear stress,
+ * and |dev| = alpha |tr|. This angle, not phi, limits the slope of that sand. The stresses are those of small strains,
+ * here a thousandth. */
 static void test_sheared_sand_bears_its_slope(void **state) {
     (void)state;
     const double mu = mu_of(&(flow_material){.E = 1e5, .nu = 0.3}),

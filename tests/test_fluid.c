@@ -1,13 +1,13 @@
-/* Position-based fluid (methods/physics/parts/fluid.h) through the method pbf, against Macklin and Mueller's formulas
- * computed here in the plainest way, and what must hold of any step: momenta, rotations, units, threads, backends,
- * walls. */
+/* Position-based fluid (methods/physics/parts/fluid.h) through the method pbf, against Macklin and Mueller's formulas,
+ * implemented naively here, and properties of every step: momenta, rotations, units, threads, backends, walls. */
 #include "tests/ladder.h"
 
 /* ---- Clouds ------------------------------------------------------------------------------------------------------ */
 
 static const double EDGE = 0.1; /* m */
 
-/* A lattice of nx x ny x nz, `closer` times EDGE apart, jittered; masses and volumes are uneven by `uneven`. */
+/* A jittered lattice of nx x ny x nz particles with spacing `closer` x EDGE; `uneven` is the relative variation of
+ * masses and volumes. */
 static void make_cloud(pbd_scene *scene, const size_t n[3], double closer, double jitter, double uneven) {
     uint64_t seed = 7;
     const size_t count = n[0] * n[1] * n[2];
@@ -17,7 +17,7 @@ static void make_cloud(pbd_scene *scene, const size_t n[3], double closer, doubl
     scene->particles.masses = calloc(count + 1, sizeof(double));
     scene->particles.volumes = calloc(count + 1, sizeof(double));
     scene->particles.material = malloc(count + 1);
-    scene->materials = 2; /* each at the index of its matter */
+    scene->materials = 2; /* the index of a material is its matter */
     scene->material[PBD_FLUID] = (pbd_material){.matter = PBD_FLUID, .density = 1000};
     memset(scene->particles.material, PBD_FLUID, count);
     for (size_t p = 0; p < count; p++) {
@@ -76,7 +76,7 @@ static double distance(const double *a, const double *b) {
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-/* Of a cubic lattice whose cells are as large as the mean particle. */
+/* Sum of V W over a cubic lattice whose cells have the mean volume of a particle; *edge is the edge of a cell. */
 static double lattice_sum(const pbd_scene *s, kernel_of w, double end, double *edge) {
     double volume = 0, sum = 0;
     for (size_t i = 0; i < s->particles.count; i++) volume += s->particles.volumes[i] / (double)s->particles.count;
@@ -87,7 +87,7 @@ static double lattice_sum(const pbd_scene *s, kernel_of w, double end, double *e
     return sum;
 }
 
-/* C of each; `floor_at` NaN: no floor at z = that, in which everyone has an image. */
+/* Constraint C of each particle. A floor at z = floor_at mirrors every particle; NaN: no floor. */
 static void constraints_at(const pbd_scene *s, const double *x, kernel_of w, double end, double floor_at, double *out) {
     double edge;
     const double S = lattice_sum(s, w, end, &edge), reach = end * edge;
@@ -102,7 +102,7 @@ static void constraints_at(const pbd_scene *s, const double *x, kernel_of w, dou
     }
 }
 
-/* Where one undamped pass of Jacobi moves everyone, gradients by differences. */
+/* Displacements of one undamped Jacobi pass, with gradients by finite differences. */
 static void moves_of(const pbd_scene *s, const double *start, kernel_of w, double end, double floor_at, double *out) {
     const size_t n = s->particles.count;
     double *x = calloc(3 * n, sizeof *x), *up = malloc(n * sizeof *up), *down = malloc(n * sizeof *down);
@@ -176,7 +176,7 @@ static void test_gradients_by_differences(void **unused) {
     check_one_pass("spiky", spiky, 1.9, 1e-6);
 }
 
-/* A floor is a mirror: a cloud over it moves as that cloud and its image do with no floor between. */
+/* A floor is a mirror: a cloud above it moves like the cloud together with its mirror image and no floor. */
 static void test_floor_is_a_mirror(void **unused) {
     (void)unused;
     pbd_scene scene, twice;
@@ -211,7 +211,8 @@ static void test_floor_is_a_mirror(void **unused) {
 
 /* ---- What holds of any step -------------------------------------------------------------------------------------- */
 
-/* Internal pushes keep momentum through any steps, and angular momentum about where gradients are taken. */
+/* Internal corrections conserve momentum over several steps, and within a step angular momentum about the positions at
+ * which gradients are taken. */
 static void test_momenta(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -268,7 +269,7 @@ static void test_rotation(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* The same in metres and centimetres, kilograms and tonnes. */
+/* The result is the same in metres and centimetres, kilograms and tonnes. */
 static void test_units(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -289,7 +290,7 @@ static void test_units(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Liquid that is thinner than at rest is let be, and what falls follows its parabola. */
+/* Liquid below its rest density is not corrected: it falls freely. */
 static void test_thin_liquid_is_free(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -339,7 +340,7 @@ static const char *const busy[] = {
     "iterations=4", "iterations=4 crowding=0.05 vorticity=0.1 xsph=0.2 settling=0",
     "iterations=4 multipliers=printed keep=0 kernel=poly6_spiky printed_softening=60 settling=0"};
 
-/* Runs into a corner, half of it compressed. */
+/* A cloud that moves into a corner, half of it compressed. */
 static void make_busy_scene(pbd_scene *scene) {
     make_cloud(scene, (const size_t[]){7, 6, 5}, 0.93, 0.15, 0.1);
     set_noise_velocities(scene, 0.2);
@@ -426,8 +427,8 @@ static void test_saved_state_goes_on(void **unused) {
 
 /* ---- With continuum, in xpbi ------------------------------------------------------------------------------------- */
 
-/* Liquid above, a cohesionless powder below, both compressed, of different weights; every third particle of the scene
- * is the other kind, so that rows are another order than the scene. */
+/* Liquid above a cohesionless powder, both compressed, of different densities, with some powder particles within the
+ * liquid, so that the order of the rows differs from that of the scene. */
 static void make_mixture(pbd_scene *scene) {
     make_cloud(scene, (const size_t[]){6, 5, 6}, 0.93, 0.1, 0.1);
     set_noise_velocities(scene, 0.3);
@@ -439,7 +440,8 @@ static void make_mixture(pbd_scene *scene) {
     }
 }
 
-/* All momentum is kept; and what the powder gains is what liquid has given to it, which is told. */
+/* Total momentum is conserved; the momentum that the powder gains is the exchange with the liquid that the method
+ * reports in PBD_EXCHANGE. */
 static void test_mixture_keeps_momentum(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -471,7 +473,7 @@ static void test_mixture_keeps_momentum(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* Liquid that touches nothing leaves a continuum as it would be alone. */
+/* Liquid far away from a continuum does not change its motion. */
 static void test_apart_they_are_alone(void **unused) {
     (void)unused;
     pbd_scene scene, half;
@@ -500,7 +502,7 @@ static void test_apart_they_are_alone(void **unused) {
     for (size_t i = 0, k = 0; i < scene.particles.count; i++)
         if (scene.particles.material[i] == PBD_CONTINUUM)
             worst = fmax(worst, largest_difference(x + 3 * i, y + 3 * k++, 3));
-    check_near("continuum with liquid far away, m", worst, 0, 1e-13); /* sums are of another order */
+    check_near("continuum with liquid far away, m", worst, 0, 1e-13); /* sums are in another order */
     free(x);
     free(y);
     solver_close(&both);

@@ -1,5 +1,5 @@
-/* The view of every case's pictures: in no state do more than 1 % of its particles leave the picture, by their
- * projections. Small bodies, by the first method that runs the case; a case that moves is spooled as for a film. */
+/* The view of the pictures of every case: in no state do more than 1 % of the particles project outside the picture.
+ * Bodies are small and solved by the first method that runs the case; moving cases are spooled as for a film. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void check_ok(const char *what, pbd_status status) {
     if (status.code != PBD_OK) fail_msg("%s: %s", what, status.text);
 }
 
-/* What makes a case small, and moves it in little time; later rows that fit win. */
+/* Settings that make a case small and its motion short. */
 typedef struct small_case {
     const char *name;
     pbd_setting setting[MOST_SETTINGS];
@@ -57,7 +57,7 @@ static const small_case small[] = {{"cantilever", {{"cells", "2"}}},
                                    {"tool_cut", {{NULL, NULL}}},
                                    {"affine_flow", {{"particles", "216"}, {"duration", "0.01"}}}};
 
-/* A file of the user's own, which there is none of here. */
+/* Whether the case needs a file from the user, which this test does not have. */
 static bool needs_file(const pbd_case *c) {
     for (const pbd_param *p = c->params; p && p->name; p++)
         if (p->kind == PBD_FILE && !*p->preset) return true;
@@ -82,7 +82,7 @@ static size_t settings_of(const pbd_case *c, pbd_setting *out) {
     return n;
 }
 
-/* The first method that runs the case with a state in its spool; false: none does. */
+/* Runs the case with the first method that completes it, and opens the spooled states; false if no method does. */
 static bool make_run(const pbd_case *c, int file, pbd_plan *plan, pbd_kept_run *kept) {
     pbd_setting setting[MOST_SETTINGS];
     const size_t settings = settings_of(c, setting);
@@ -108,7 +108,8 @@ static bool make_run(const pbd_case *c, int file, pbd_plan *plan, pbd_kept_run *
     return false;
 }
 
-/* The largest share over the states; wide pictures as a film's, and those of a sheet, of their own shape. */
+/* Returns the largest share of particles outside the picture over all states, for a picture of this height: wide as a
+ * film, or of its own shape as on a sheet. */
 static double check_view(const pbd_kept_run *kept, int height) {
     const pbd_scene *scene = &kept->setup.scene;
     const size_t n = scene->particles.count, states = pbd_spool_states(kept->spool);

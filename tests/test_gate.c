@@ -1,5 +1,5 @@
-/* The gate: its exit codes, its order (errors, counts, times), its control and its second block. The programs it holds
- * against each other are scripts that say what the test wants, so nothing here depends on a clock. */
+/* The gate: its exit codes, its order (errors, counts, times), its control and its second block. The programs that it
+ * compares are scripts with prescribed answers, so that nothing here depends on a clock. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,10 @@
 #include "harness/compare/pairing.h"
 #include "program.h"
 
-/* A program NAME.sh: answers `run` for a cell of name CASE with the error, count and state in NAME.answer, and a time
- * that is NAME.factor times a recorded one, in turn; `reproduce` exits as NAME.claims says. Times are microseconds, so
- * that a shell can count. Lines are CPU times of one cell, measured in a row on a shared machine. */
+/* A program NAME.sh. It answers `run` for a cell of name CASE with the error, count and state in NAME.answer, and with
+ * the next recorded time multiplied by NAME.factor; `reproduce` exits with the code in NAME.claims. Times are in
+ * microseconds, because a shell has integers only. The recorded times are CPU times of one cell, measured in a row on a
+ * shared machine. */
 static const char script[] =
     "#!/bin/sh\n"
     "cd \"${0%/*}\"; me=${0##*/}; me=${me%.sh}\n"
@@ -41,7 +42,7 @@ static const char script[] =
     "\\\"timing\\\":{}}\"\n"
     "[ $state != diverged ] || exit 5\n";
 
-static char source_root[PATH_MAX]; /* of the checkout, before the tests get a root of their own */
+static char source_root[PATH_MAX]; /* root of the checkout, before the tests set their own root */
 
 static void write_file(const char *name, const char *text) {
     FILE *file = fopen(in_workplace(name), "w");
@@ -62,7 +63,7 @@ static const char two_cells[] =
     "    tolerances: [\"tip_error=0.5\"]\n"
     "figures: [\"rodero2016-fig3\"]\n";
 
-/* Both programs alike: an unchanged tree. */
+/* Two equal programs, as for an unchanged tree. */
 static int begin_anew(void **state) {
     (void)state;
     static const char *const names[] = {"old.count", "new.count", "calls"};
@@ -115,7 +116,7 @@ static void a_slowdown_is_a_regression(void **state) {
     told answer = gate();
     expect_code(answer, 1);
     expect_says(answer.out, "regression");
-    expect_says(answer.out, "again"); /* and was measured twice */
+    expect_says(answer.out, "again"); /* measured a second time */
     forget(&answer);
 }
 
@@ -143,7 +144,7 @@ static void a_worse_error_is_wrong_and_ends_it(void **state) {
     expect_code(answer, 3);
     expect_says(answer.out, "tip_error");
     expect_says(answer.out, "times were not judged");
-    assert_int_equal(read_count("new.count"), 2); /* each cell once: no time was taken */
+    assert_int_equal(read_count("new.count"), 2); /* each cell once: nothing was timed */
     forget(&answer);
 }
 
@@ -183,8 +184,8 @@ static void a_changed_claim_is_wrong(void **state) {
     forget(&answer);
 }
 
-/* One process of the baseline is a tenth slower than the other in every pair. Which call is which follows from the
- * seed: a comparison by the same seed shows the orders. */
+/* One process of the baseline is a tenth slower than the other in every pair. The order of calls within a pair follows
+ * from the seed, so it is taken from a comparison with the same seed. */
 static void a_control_that_alarms_is_inconclusive(void **state) {
     (void)state;
     static const char *const words[] = {"cube_shear", "-m", "pbd_distance", "-b", "cpu", "-p", "f64", "-t", "1", NULL};
@@ -197,7 +198,7 @@ static void a_control_that_alarms_is_inconclusive(void **state) {
         "\\\"threads\\\":1,\\\"state\\\":\\\"ok\\\",\\\"says\\\":\\\"\\\",\\\"metrics\\\":{\\\"solve_cpu\\\":{"
         "\\\"value\\\":${t}e-6,"
         "\\\"unit\\\":\\\"s\\\",\\\"direction\\\":\\\"lower\\\"}},\\\"timing\\\":{}}\"\n";
-    char program[PATH_MAX], slow[3 + 3 * PBD_MOST_PAIRS] = "ff"; /* first each program once, for errors */
+    char program[PATH_MAX], slow[3 + 3 * PBD_MOST_PAIRS] = "ff"; /* first one call of each program, for errors */
     write_file("old.sh", slow_by_list);
     write_file("new.sh", slow_by_list);
     write_file("slow", "");
@@ -209,7 +210,7 @@ static void a_control_that_alarms_is_inconclusive(void **state) {
                                          .seconds = 0.05,
                                          .first_pairs = 12,
                                          .most_pairs = 12,
-                                         .seed = 6, /* the gate's seed and 1 for its first cell */
+                                         .seed = 6, /* the seed of the gate, plus 1 for its first cell */
                                          .max_load = 1e6,
                                          .max_steal = 1,
                                          .purpose = "gate"};
@@ -241,8 +242,8 @@ static void noise_that_hides_everything_is_inconclusive(void **state) {
     forget(&answer);
 }
 
-/* Slow in the first block, not in the second: something passed by. The new program answers twice for the errors (one a
- * cell), then 12 times for each cell. */
+/* Slow in the first block but not in the second: a transient disturbance. The new program is called twice for errors
+ * (once per cell), then 12 times for each cell. */
 static void what_a_second_block_does_not_confirm_passes(void **state) {
     (void)state;
     char text[] =
@@ -251,7 +252,7 @@ static void what_a_second_block_does_not_confirm_passes(void **state) {
     write_file("real.sh", script);
     FILE *file = fopen(in_workplace("real.sh"), "w");
     assert_non_null(file);
-    for (const char *c = script; *c; c++) /* it goes by the name of new */
+    for (const char *c = script; *c; c++) /* it runs under the name new */
         if (strncmp(c, "me=${0##*/}; me=${me%.sh}", 25) == 0)
             fputs("me=new", file), c += 24;
         else
@@ -269,14 +270,14 @@ static void a_cell_that_the_baseline_lacks_is_named(void **state) {
     (void)state;
     write_file("old.answer", "0 0 unknown\n");
     told answer = gate();
-    expect_code(answer, 4); /* nothing was compared: nobody passes */
+    expect_code(answer, 4); /* nothing was compared, which is no pass */
     expect_says(answer.out, "new");
     expect_says(answer.out, "no such case");
     expect_says(answer.out, "none of the cells");
     forget(&answer);
 }
 
-/* A suite that times nothing says so, and passes by its answers. */
+/* A suite without timed cells says so; its answers alone decide. */
 static void a_suite_without_times_passes_by_its_answers(void **state) {
     (void)state;
     write_file("suite.yaml", "cells:\n  - {name: one, case: cube_shear, method: pbd_distance, untimed: true}\n");
@@ -291,14 +292,14 @@ static void a_suite_without_times_passes_by_its_answers(void **state) {
     forget(&answer);
 }
 
-/* gnuplot missing, disk full: no verdict on the claims, which is not a changed one. */
+/* gnuplot missing, disk full: the claims have no verdict, which does not count as a changed verdict. */
 static void a_figure_that_cannot_be_judged_is_undecided(void **state) {
     (void)state;
     write_file("new.claims", "2\n");
     told answer = gate();
     expect_code(answer, 4);
     expect_says(answer.out, "could not be judged: gnuplot is missing");
-    expect_says(answer.out, "control"); /* times were taken all the same */
+    expect_says(answer.out, "control"); /* cells were timed nevertheless */
     forget(&answer);
     write_file("new.claims", "5\n");
     answer = gate();
@@ -306,7 +307,7 @@ static void a_figure_that_cannot_be_judged_is_undecided(void **state) {
     forget(&answer);
 }
 
-/* Pictures and, with --no-store, runs of the figures go to a folder that is gone afterwards. */
+/* Pictures and, with --no-store, runs of the figures go to a folder that is removed afterwards. */
 static void figures_leave_nothing_behind(void **state) {
     (void)state;
     told answer = gate();
@@ -438,7 +439,7 @@ static void a_dry_run_runs_nothing(void **state) {
     forget(&answer);
 }
 
-/* The suite in the checkout names cells that there are. */
+/* Every cell that the suite in the checkout names exists. */
 static void the_suite_of_the_checkout_is_sound(void **state) {
     (void)state;
     char path[PATH_MAX + 16];

@@ -1,8 +1,8 @@
-/* gissler_snow against a step solved by dense elimination from the plain formulas; what must hold of any step:
- * momenta, exact motions, rotation; bars and columns with known answers; threads, backends, precisions. */
+/* gissler_snow against a step solved by dense elimination from the plain formulas; properties of every step (momenta,
+ * exact motions, rotation); bars and columns with known answers; threads, backends, precisions. */
 #include "tests/dense_snow.h"
 
-/* The formulas of xpbi_scenes.h are Wendland's and take volumes as given. */
+/* The formulas of xpbi_scenes.h use Wendland's kernel and prescribed volumes. */
 static const char *const tight = "kernel=wendland_c2 volume=tracked tolerance=1e-12 iterations=2000";
 
 static void words_with(const char *more, char out[400]) { snprintf(out, 400, "%s %s", tight, more); }
@@ -31,7 +31,7 @@ static void add_plane(pbd_scene *scene, const double at[3], int axis, double sid
 
 /* ---- A step by dense elimination --------------------------------------------------------------------------------- */
 
-/* Two steps: the first from rest shapes, the second from the stretches that it left. */
+/* Two steps: the first from the rest shape, the second from the stretches after the first. */
 static void test_steps_against_elimination(void **unused) {
     (void)unused;
     static const char *const solve[] = {"split", "together"}, *const divergence[] = {"uncorrected", "corrected"};
@@ -55,8 +55,8 @@ static void test_steps_against_elimination(void **unused) {
         for (int step = 0; step < 2; step++) {
             dense d = dense_make(&scene, x, S, volume, dt, k % 2 == 1);
             dense_step(&d, v, k / 2 == 1, w, &asymmetry);
-            /* The pressure's matrix is symmetric always; that of all of it where nothing is strained yet and one
-             * gradient serves all. */
+            /* The matrix of the pressure is always symmetric; that of solve=together is symmetric only without strain
+             * and if every term uses the same gradient. */
             if (k / 2 == 0 || (k % 2 == 1 && step == 0)) check_near("asymmetry", asymmetry, 0, 1e-14);
             for (size_t i = 0; i < n; i++) volume[i] *= cofactor_of_step(&d, w, i);
             check_steps(&s, dt, 1);
@@ -82,7 +82,7 @@ static void test_steps_against_elimination(void **unused) {
     }
 }
 
-/* The formulas themselves: forces at small strain are the gradient of the elastic energy by differences. */
+/* Checks the formulas: forces at small strain are minus the gradient of the elastic energy by differences. */
 static void test_forces_by_differences(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -110,7 +110,7 @@ static void test_forces_by_differences(void **unused) {
             }
             w[k] = kept;
         }
-        const double wanted = -(energy[1] - energy[0]) / 2e-4 / d.mass[k / 3]; /* by dt w, times dt */
+        const double wanted = -(energy[1] - energy[0]) / 2e-4 / d.mass[k / 3]; /* derivative by dt w, times dt */
         worst = fmax(worst, fabs(got[k] - wanted));
         most = fmax(most, fabs(wanted));
     }
@@ -166,7 +166,7 @@ static void test_free_fall(void **unused) {
     solver s;
     make_lattice(&scene, (const size_t[]){5, 4, 4}, 0.05, 0);
     scene.loads.gravity[2] = -9.81;
-    scene.particles.positions[0] -= 20; /* one of them alone */
+    scene.particles.positions[0] -= 20; /* an isolated particle */
     for (size_t p = 0; p < scene.particles.count; p++) scene.particles.velocities[3 * p] = 2;
     solver_open(&s, "gissler_snow", PBD_PRECISION_F64, 1, &scene, "");
     check_steps(&s, 1e-3, 50);
@@ -182,7 +182,7 @@ static void test_free_fall(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* A long bar of nu = 0 swings along its length: its quarter period, and the first order of the scheme. */
+/* A long bar with nu = 0 vibrates along its length: its quarter period, and the first order of the scheme in time. */
 static double swing(double dt, double *crossed) {
     enum { LONG = 16, ACROSS = 4 };
     pbd_scene scene;
@@ -226,7 +226,7 @@ static void test_bar_swings(void **unused) {
     check_near("order in time", log2((moved[0] - moved[1]) / (moved[1] - moved[2])), 1, 0.25);
 }
 
-/* A column between walls without friction, pressed by a hundredth of its modulus: E (1 - nu)/((1 + nu)(1 - 2 nu)). */
+/* A column between frictionless walls, under a pressure of E/100, has the modulus E (1 - nu)/((1 + nu)(1 - 2 nu)). */
 static void test_column_is_pressed(void **unused) {
     (void)unused;
     enum { ACROSS = 5, HIGH = 10 };
@@ -265,7 +265,7 @@ static void test_column_is_pressed(void **unused) {
     }
 }
 
-/* A block on an incline (gravity is what is inclined) slides by g (sin - mu cos), or stays. */
+/* A block on an incline (gravity is inclined instead) slides with acceleration g (sin - mu cos), or stays. */
 static void test_friction_of_a_slope(void **unused) {
     (void)unused;
     static const double friction[] = {0, 0.2, 0.5}, wanted[] = {3, 1, 0};
@@ -379,7 +379,8 @@ static void test_rotation(void **unused) {
 
 /* ---- Snow -------------------------------------------------------------------------------------------------------- */
 
-/* A block hits the floor: stretches stay in their box, some of them at its edges, and it neither sinks in nor gains. */
+/* A block hits the floor: stretches remain within their limits and some reach them; the block neither penetrates the
+ * floor nor gains energy. */
 static const double FLOOR = -0.236;
 
 static void make_impact(pbd_scene *scene) {
@@ -401,7 +402,7 @@ static double energy_of(const pbd_scene *scene, const double *v) {
     return sum;
 }
 
-/* The least and largest stretch, and the lowest place over the floor. */
+/* Returns the least and the largest stretch, and the least height above the floor. */
 static void look_at_impact(const solver *s, size_t particles, double *least, double *most, double *lowest) {
     double *S = gradients_of(s, particles), *x = positions_of(s, particles);
     for (size_t p = 0; p < particles; p++) {
@@ -439,7 +440,7 @@ static void test_snow_flows(void **unused) {
     pbd_scene_free(&scene);
 }
 
-/* A solver that is stopped early says so. */
+/* A solver that stops before it converges gives a warning. */
 static void test_warnings(void **unused) {
     (void)unused;
     pbd_scene scene;

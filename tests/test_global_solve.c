@@ -1,7 +1,7 @@
 /* strain_energy solve=global: its outer iterations against dense solves of (J W J^T + a) dl = -(C + a l) by GSL with
- * gradients written here, momenta, rest, its floor against that of sweeps and against the step, threads, backends, bad
- * input. Moduli, patch, units and orders are in test_strain_energy, with those of sweeps. Mutants (tests/mutants.cmake)
- * must fail here. */
+ * independently written gradients; momenta; rest; its error floor against that of sweeps and against the time step;
+ * threads, backends, bad input. Moduli, patch test, units and orders are in test_strain_energy, together with those of
+ * sweeps. Mutants (tests/mutants.cmake) must fail here. */
 #define REAL double
 #include <gsl/gsl_linalg.h>
 
@@ -15,7 +15,7 @@ enum { ROOT, STRAINS, PAIR, FORMS };
 static const char *const forms[FORMS] = {"form=xpbd_root", "form=six_strains", "form=two_constraints"};
 static const int components[FORMS] = {1, 6, 2};
 
-/* Of one element: values, gradients by the corners, and the compliance matrix times V. */
+/* Constraints of one element: values, gradients with respect to the corners, and the compliance matrix times V. */
 typedef struct rows {
     double value[6], gradient[6][12], soft[6][6], volume;
 } rows;
@@ -95,7 +95,7 @@ static void rows_of(const pbd_scene *scene, int form, size_t e, const double *x,
                 }
 }
 
-/* One outer iteration: x and the multipliers l change. */
+/* One outer iteration; updates x and the multipliers l. */
 static void dense_iteration(const pbd_scene *scene, int form, double dt, const double *inverse, double *x, double *l) {
     const size_t n = (size_t)components[form], tets = scene->tets.count, size = n * tets,
                  dofs = 3 * scene->particles.count;
@@ -138,7 +138,7 @@ static void dense_iteration(const pbd_scene *scene, int form, double dt, const d
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------------ */
 
-/* 2 x 1 x 1 cubes that start strained by some per cent; `free_body`: nothing is held and nothing pulls. */
+/* 2 x 1 x 1 cubes that start with strains of some per cent; `free_body`: no fixed particles and no loads. */
 static void make_strained(pbd_scene *scene, int form, bool free_body) {
     uint64_t seed = 11;
     make_cubes(scene, (const int[3]){2, 1, 1}, 1e4);
@@ -225,8 +225,8 @@ static void test_rest_stays(void **unused) {
     }
 }
 
-/* The floor of many sweeps, within a factor of two: both leave out the terms l d2C. Six strains come to 1 % of a stiff
- * step in one iteration, where sweeps need hundreds. */
+/* The error floor is within a factor of two of that of many sweeps, because both omit the terms l d2C. With six strains
+ * one iteration reduces the error of a stiff step to 1 %, where sweeps need hundreds. */
 static void test_floor(void **unused) {
     (void)unused;
     static const char *const kinds[] = {"form=xpbd_root", "form=six_strains material=stvk"};
@@ -244,15 +244,15 @@ static void test_floor(void **unused) {
                1, 1);
 }
 
-/* Rung: the error at the end of the iterations against the step. Six strains leave out terms of second order in the
- * strain and stay near the minimum of the step at any length; the root leaves a few per cent; the pair, whose shear
- * acts as in an explicit step, is right below the time in which a wave crosses an element (rivals-shear), and its error
- * falls with the step at least in proportion. */
+/* The error after all iterations against the time step. Six strains omit terms of second order in the strain and stay
+ * near the minimum of the incremental potential for steps of any length; xpbd_root leaves a few per cent; with
+ * two_constraints shear acts as in an explicit step, so it is accurate only below the time in which a wave crosses an
+ * element (rivals-shear), and its error falls at least in proportion to the step. */
 static void test_error_against_step(void **unused) {
     (void)unused;
     static const struct {
         const char *words;
-        double most, ratio; /* of the error; of it over that of twice the step, 0: any */
+        double most, ratio; /* of the error; of the error over that at twice the step, 0: any */
     } of[] = {
         {"form=xpbd_root", 0.05, 0}, {"form=six_strains material=stvk", 1e-3, 0}, {"form=two_constraints", 1, 0.6}};
     static const double step[] = {1e-3, 5e-4, 2.5e-4};

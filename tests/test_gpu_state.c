@@ -1,4 +1,4 @@
-/* What a GPU does, by a stub of NVIDIA's library that the build puts beside the tests; and without any. */
+/* The state of a GPU, with a stub of NVIDIA's library that the build puts beside the tests, and without a library. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define UNUSED __attribute__((unused))
 
-/* `pbdbench env` with the stub in the loader's path, and this setting. */
+/* `pbdbench env` with the stub in the library path and this environment variable. */
 static told env_with(const char *name, const char *value) {
     setenv("LD_LIBRARY_PATH", PBD_TEST_STUBS, 1);
     if (name) setenv(name, value, 1);
@@ -40,7 +40,7 @@ static void test_env_shows_the_gpu(void **state) {
 static void test_what_holds_it_back_is_said(void **state) {
     (void)state;
     expect_line("STUB_NVML_REASONS", "0x24", "; throttled by: software power cap, thermal slowdown\n");
-    expect_line("STUB_NVML_REASONS", "1", "61 C\n"); /* it had nothing to do */
+    expect_line("STUB_NVML_REASONS", "1", "61 C\n"); /* reason 1: the GPU was idle */
 }
 
 static void test_what_is_not_told_is_left_out(void **state) {
@@ -75,7 +75,7 @@ static void test_a_run_keeps_both_samples(void **state) {
     assert_non_null(power);
     assert_true(clock->count == 2 && clock->values[0] == 345 && clock->values[1] == 1980);
     assert_true(power->count == 2 && power->values[0] == 80 && power->values[1] == 690.5);
-    assert_null(series(&result, "gpu_temperature")); /* was not told before */
+    assert_null(series(&result, "gpu_temperature")); /* was not reported before the run */
     assert_int_equal(result.warnings, 1);
     assert_string_equal(result.warning[0].name, "gpu_held_back");
     assert_string_equal(result.warning[0].says,

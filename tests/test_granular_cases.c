@@ -1,5 +1,5 @@
-/* Cases of matter that flows and breaks: how evenly particles lie, pieces, heaps and their slopes, where mass is, on
- * states made by hand; what their scenes hold against closed forms; what they refuse. */
+/* Cases of matter that flows and breaks: evenness of the spacing, pieces, heaps and their slopes, and the distribution
+ * of mass, for states made by hand; the scenes of the cases against closed forms; what the cases refuse. */
 #include "cases/scenes/granular.h"
 #include "harness/figure/figure_file.h"
 #include "tests/flow_values.h"
@@ -33,8 +33,8 @@ static void add_box(pbd_scene *scene, double x, double y, double z, int nx, int 
 
 /* ---- How evenly they lie ----------------------------------------------------------------------------------------- */
 
-/* Wendland's C2 kernel that ends at 2: 21/(16 pi) (1 - r/2)^4 (1 + 2 r); of a lattice of spacing 1 a particle within
- * has 6 neighbours at 1, 12 at sqrt(2), 8 at sqrt(3). */
+/* Wendland's C2 kernel with support radius 2: 21/(16 pi) (1 - r/2)^4 (1 + 2 r). An interior particle of a lattice of
+ * spacing 1 has 6 neighbours at 1, 12 at sqrt(2), 8 at sqrt(3). */
 static double wendland(double r) { return 21 / (16 * PI) * pow(1 - r / 2, 4) * (1 + 2 * r); }
 
 static void test_evenness_of_a_lattice(void **state) {
@@ -44,11 +44,11 @@ static void test_evenness_of_a_lattice(void **state) {
     add_box(&scene, 0, 0, 0, 5, 5, 5);
     check_ok(granular_evenness(&scene, place, &e));
     check_near("mean", e.mean, 1, 1e-14);
-    check_near("deviation", e.deviation, 0, 1e-7); /* the root of a difference */
+    check_near("deviation", e.deviation, 0, 1e-7); /* the square root of a difference */
     check_near("density", e.density, wendland(0) + 6 * wendland(1) + 12 * wendland(sqrt(2)) + 8 * wendland(sqrt(3)),
                1e-12);
     assert_int_equal(e.lone, 0);
-    /* Half the spacing (in every length): the same but for the density, of the same masses in an eighth. */
+    /* At half the spacing only the density changes: the same masses in an eighth of the volume. */
     const double before = e.density;
     for (size_t i = 0; i < 3 * scene.particles.count; i++) place[i] *= 0.5;
     scene.particles.spacing = 0.5;
@@ -57,8 +57,9 @@ static void test_evenness_of_a_lattice(void **state) {
     check_near("density over that before", e.density / before, 8, 1e-12);
 }
 
-/* Two particles that part at 2 m/s are each 2 m/s off their only neighbour: 2 x 1/2 x 1 kg x 4 m^2/s^2. All in one
- * motion, or alone: nothing. Of three in a row the middle one has two neighbours, weighted by the kernel. */
+/* Two particles that separate at 2 m/s each have a velocity of 2 m/s relative to their only neighbour: 2 x 1/2 x 1 kg x
+ * 4 m^2/s^2. For a common motion, and for a lone particle, the energy is 0. Of three in a row the middle one has two
+ * neighbours, weighted by the kernel. */
 static void test_relative_energy(void **state) {
     (void)state;
     double v[9] = {-1, 0, 0, 1, 0, 0, 0, 5, 0}, energy;
@@ -69,7 +70,7 @@ static void test_relative_energy(void **state) {
     for (int i = 0; i < 9; i++) v[i] = i % 3 + 1;
     check_ok(granular_relative_energy(&scene, place, v, &energy));
     check_near("all alike", energy, 0, 1e-14);
-    place[6] = 2.5; /* 1.5 from the second, beyond the reach of the first */
+    place[6] = 2.5; /* 1.5 from the second, outside the support of the first */
     const double w = wendland(1) / (wendland(1) + wendland(1.5)), u[9] = {0, 1, 0, 0, 0, 0, 0, 0, 0};
     check_ok(granular_relative_energy(&scene, place, u, &energy));
     check_near("one of three", energy, 0.5 * (1 + w * w), 1e-14);
@@ -84,15 +85,15 @@ static void test_evenness_of_a_few(void **state) {
     add(&scene, -1, 0, 0);
     add(&scene, 50, 0, 0);
     add(&scene, NAN, 0, 0);
-    check_ok(granular_evenness(&scene, place, &e)); /* 0.6, 0.6, 1; two have nobody */
+    check_ok(granular_evenness(&scene, place, &e)); /* distances 0.6, 0.6, 1; two particles have no neighbour */
     check_near("mean", e.mean, 2.2 / 3, 1e-14);
     check_near("deviation", e.deviation, sqrt((0.36 + 0.36 + 1) / 3 - pow(2.2 / 3, 2)), 1e-14);
     check_near("least", e.least, 0.6, 1e-14);
     assert_int_equal(e.lone, 2);
 }
 
-/* Two particles in one place, as material points may lie in a cell of their grid: twice the density over two spacings,
- * not so over four. */
+/* Pairs of coincident particles, as material points may have in a grid cell, raise the density over a kernel of two
+ * spacings, but hardly over one of four. */
 static void test_density_over_a_wider_kernel(void **state) {
     (void)state;
     pbd_scene scene = bare_scene(1);
@@ -102,8 +103,8 @@ static void test_density_over_a_wider_kernel(void **state) {
     check_ok(granular_density(&scene, place, 4, &wide_before));
     check_near("over two", near_before, wendland(0) + 6 * wendland(1) + 12 * wendland(sqrt(2)) + 8 * wendland(sqrt(3)),
                1e-12);
-    check_near("over four", wide_before, 1, 2e-3);          /* of a lattice, all but its own density */
-    for (size_t i = 0; i < scene.particles.count; i += 2) { /* pairs along x meet */
+    check_near("over four", wide_before, 1, 2e-3);          /* of a lattice, almost its own density */
+    for (size_t i = 0; i < scene.particles.count; i += 2) { /* merges pairs along x */
         if (i % 11 == 10) i++;
         if (i + 1 < scene.particles.count && (i + 1) % 11 != 0) place[3 * (i + 1)] = place[3 * i];
     }
@@ -115,8 +116,8 @@ static void test_density_over_a_wider_kernel(void **state) {
     check_near("over four spacings", wide / wide_before, 1, 0.1);
 }
 
-/* The laws of the experiments that plots/yu2024-nature draws: where one branch ends the next begins, roughly. A law of
- * the whole radius that is taken for one of the run-out does not. */
+/* The experimental laws that plots/yu2024-nature draws: where one branch ends, the next continues within 25 %. This
+ * finds a law for the whole radius that was entered as one for the run-out. */
 static void test_laws_of_the_experiments_meet(void **state) {
     (void)state;
     char path[1000], line[2000], form[40], quantity[40], who[80], last[200] = "", law[200];
@@ -146,8 +147,8 @@ static void test_laws_of_the_experiments_meet(void **state) {
 
 /* ---- Verdicts on run-outs ---------------------------------------------------------------------------------------- */
 
-/* Run-outs of columns, aspect 1, of three sizes 1 : 4 : 16, three seeds each that differ by +-scatter, and of the
- * middle size in half the step. */
+/* Run-outs of columns of aspect 1 in three sizes 1 : 4 : 16, each with three seeds that differ by +-scatter, and of the
+ * middle size at half the time step. */
 typedef struct run_outs {
     double of_size[3], half_step, scatter;
     int sizes;
@@ -162,8 +163,8 @@ static void run_sql(sqlite3 *sql, const char *format, ...) {
     sqlite3_free(text);
 }
 
-/* What a claim's query says of them; the experiments' laws are 1.24 and 1.01, those of the columns at a = 1. NaN: NULL.
- */
+/* Result of the query of a claim for these run-outs, NaN for NULL. The experimental laws are 1.24 and 1.01, those of
+ * the columns at a = 1. */
 static double claimed(const pbd_figure_file *file, const pbd_claim *claim, const run_outs *r) {
     sqlite3 *sql;
     sqlite3_stmt *query;
@@ -211,10 +212,10 @@ static const pbd_group *group_named(const pbd_figure_file *file, const char *nam
     return NULL;
 }
 
-/* Run-outs that grow with the number of grains and fall with the step, as they were found by xpbi (500, 2000 and 8000
- * grains; 13 % less in a shorter step), are not taken for sand's, though the finest is within a fifth of the law: the
- * value of `reproduced` is 1 alone. Converged ones are, and far ones are not. Without a third size, or a second step,
- * there is no verdict. */
+/* Run-outs that grow with the number of grains and fall with the time step, as xpbi had them (500, 2000 and 8000
+ * grains; 13 % less at a shorter step), are not reproduced (a value below 1), although the finest is within a fifth of
+ * the law. Converged run-outs near the law are reproduced (1), converged ones far from it are not (0). Without a third
+ * size, or a second step, there is no verdict. */
 static void test_verdicts_on_run_outs_need_sizes_seeds_and_steps(void **state) {
     (void)state;
     pbd_figure_file *file;
@@ -255,7 +256,7 @@ static void test_pieces(void **state) {
     assert_int_equal(p.pieces, 2);
     assert_int_equal(p.crumbs, 1);
     assert_int_equal(p.largest, 36);
-    assert_int_equal(p.main, 28); /* after the lone one and 27 */
+    assert_int_equal(p.main, 28); /* after the lone particle and the piece of 27 */
     assert_int_equal(p.of[63], 28);
     granular_free_pieces(&p);
     add_box(&scene, 3, 1, 1, 2, 1, 1); /* a bridge: gaps of 1 */
@@ -266,8 +267,8 @@ static void test_pieces(void **state) {
 
 /* ---- Heaps ------------------------------------------------------------------------------------------------------- */
 
-/* Columns of particles a spacing apart, at places and from heights that are a little random, under a slope that falls
- * from `height` at the axis, or wall. (A lattice beats with the bins.) */
+/* Columns of particles one spacing apart, with slightly random positions and base heights, under a slope that falls
+ * from `height` at the axis or wall. (A regular lattice would interfere with the bins.) */
 static void add_heap(pbd_scene *scene, heap_form form, double height, double degrees) {
     const double fall = tan(degrees * PI / 180);
     const int far = (int)(height / fall) + 1, wide = form == HEAP_PLANE ? 4 : far;
@@ -280,13 +281,13 @@ static void add_heap(pbd_scene *scene, heap_form form, double height, double deg
         }
 }
 
-/* The highest of a square is half a spacing or less from the surface, everywhere alike: the slope is right to a degree
- * or so. */
+/* The highest particle of each column is at most half a spacing below the surface, uniformly, so that the slope is
+ * right to about a degree. */
 static void check_heap(heap_form form, double height, double degrees) {
     pbd_scene scene = bare_scene(1);
     heap h;
     add_heap(&scene, form, height, degrees);
-    add(&scene, 80, 0, 30); /* in the air: of no piece */
+    add(&scene, 80, 0, 30); /* in the air, not part of the heap */
     check_ok(heap_measure(&scene, place, form, NULL, &h));
     print_message("  %s, %g degrees, %zu particles\n", form == HEAP_PLANE ? "plane" : "axisymmetric", degrees,
                   scene.particles.count);
@@ -294,7 +295,8 @@ static void check_heap(heap_form form, double height, double degrees) {
     check_near("height", h.height, height, 1.5);
     check_near("reach", h.reach, height / tan(degrees * PI / 180), 2);
     check_near("reach of all", h.reach_all, 80.5, 1e-12);
-    /* A cone has 3 q^2 - 2 q^3 of itself within the share q of its radius, a wedge 2 q - q^2: 0.99 at 0.941 and 0.9. */
+    /* Within the share q of its radius a cone has the share 3 q^2 - 2 q^3 of its volume, a wedge 2 q - q^2: 0.99 at
+     * q = 0.941 and 0.9. */
     check_near("99 %", h.reach_99 / (height / tan(degrees * PI / 180)), form == HEAP_PLANE ? 0.9 : 0.941, 0.03);
 }
 
@@ -306,7 +308,7 @@ static void test_slopes(void **state) {
     }
 }
 
-/* A block's flank is a cliff between two bins of 1.5: at least as steep as that shows. */
+/* The flank of a block is a cliff between two bins of width 1.5: the angle is at least what such a step gives. */
 static void test_a_block_is_steep(void **state) {
     (void)state;
     pbd_scene scene = bare_scene(1);
@@ -321,7 +323,7 @@ static void test_a_block_is_steep(void **state) {
     check_near("angle", h.angle, atan(6 / 1.5) * 180 / PI, 1e-10);
 }
 
-/* What is nowhere is in no heap, and harms none. */
+/* Particles whose position is NaN or infinite belong to no heap and change none. */
 static void test_nowhere(void **state) {
     (void)state;
     pbd_scene scene = bare_scene(1);
@@ -376,13 +378,13 @@ static void test_columns(void **state) {
     check_metric(&t, "deepest_in_walls", 0, 0); /* nothing is pushed at the start */
     check_metric(&t, "nn_std_change", 0, 0);
     check_metric(&t, "density_max", 1, 0);
-    check_metric(&t, "run_out", 0, 0.04); /* a spacing is 0.15 radii; the sampling ends 0.3 of one from the surface */
+    check_metric(&t, "run_out", 0, 0.04); /* a spacing is 0.15 radii; the sampling ends 0.3 spacings from the surface */
     check_metric(&t, "height_left", 1, 0.03);
     close_case(&t);
 }
 
-/* Off their places by a tenth of a spacing at most along each axis, otherwise for another seed, and clear of the floor.
- */
+/* Jitter moves particles by at most a tenth of a spacing along each axis, depends on the seed, and moves none into the
+ * floor. */
 static void test_jitter(void **state) {
     (void)state;
     trial even, t, other;
@@ -408,7 +410,7 @@ static void test_jitter(void **state) {
     close_case(&other);
 }
 
-/* A slab is filled without a gap, between walls at its sides and at its back that are smooth. */
+/* A slab is filled without gaps, between frictionless walls at its sides and its back. */
 static void test_slab(void **state) {
     (void)state;
     trial t;
@@ -428,10 +430,10 @@ static void test_slab(void **state) {
     measure(&t);
     check_metric(&t, "deepest_in_walls", 0, 1e-12);
     check_metric(&t, "run_out", 0, 1e-12);
-    check_metric(&t, "run_out_99", -0.025, 1e-12); /* the last sites are half a spacing, 0.025 lengths, from the edge */
+    check_metric(&t, "run_out_99", -0.025, 1e-12); /* the outermost particles are 0.025 lengths inside the edge */
     check_metric(&t, "height", 0.5, 1e-12);
     check_metric(&t, "sampled_volume_ratio", 1, 1e-12);
-    /* Twice as long and half as high: as much sand, and one particle under the floor. */
+    /* Twice as long and half as high: the same volume of sand; one particle is below the floor. */
     for (size_t i = 0; i < t.scene.particles.count; i++) {
         t.x[3 * i] *= 2;
         t.x[3 * i + 2] *= 0.5;
@@ -439,14 +441,14 @@ static void test_slab(void **state) {
     t.x[2] = -0.05;
     observe(&t, 0.1);
     measure(&t);
-    check_metric(&t, "run_out_farthest", 1 - 0.025, 1e-12); /* spacings grew, the half one at the edge did not */
+    check_metric(&t, "run_out_farthest", 1 - 0.025, 1e-12); /* the half spacing at the edge did not grow */
     check_metric(&t, "lost_particles", 1, 0);
     check_metric(&t, "deepest_in_walls", 0.06, 1e-12);
-    check_metric(&t, "nn_mean", 0.5, 2e-3); /* but for the one that is lost */
+    check_metric(&t, "nn_mean", 0.5, 2e-3); /* except for the lost particle */
     close_case(&t);
 }
 
-/* Half the sum of differences of the mass in cells: 0 of equal states, 1 when all lies elsewhere. */
+/* Half the sum of the differences of mass per cell: 0 for equal states, 1 if all mass is in other cells. */
 static void test_mass_moves(void **state) {
     (void)state;
     pbd_scene scene = bare_scene(1);
@@ -455,10 +457,10 @@ static void test_mass_moves(void **state) {
     const mass_box box = {{0, 0, 0}, {4, 2, 1}, {4, 2, 1}};
     add(&scene, 0.5, 0.5, 0.5);
     add(&scene, 3.5, 1.5, 0.5);
-    add(&scene, 9, -3, 7); /* for the cell at the edge: x 3, y 0 */
+    add(&scene, 9, -3, 7); /* outside: counts for the cell at the edge, x 3, y 0 */
     mass[2] = 2;
     granular_record_mass(&scene, place, &box, recorder);
-    granular_record_slice(&scene, place, recorder); /* the first alone is within 0.75 spacings of y = 0 */
+    granular_record_slice(&scene, place, recorder); /* only the first is within 0.75 spacings of y = 0 */
     assert_int_equal(result.series_count, 3);
     assert_int_equal(result.series[1].count, 1);
     check_near("x in the slice", result.series[1].values[0], 0.5, 0);
@@ -471,7 +473,7 @@ static void test_mass_moves(void **state) {
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-/* They fly until they are two spacings apart, and then one slows: what is told is that distance. */
+/* The blocks fly until they are two spacings apart, then one slows down: contact_distance is that distance. */
 static void test_where_blocks_meet(void **state) {
     (void)state;
     trial t;
@@ -482,7 +484,7 @@ static void test_where_blocks_meet(void **state) {
     memcpy(t.v, t.scene.particles.velocities, 3 * n * sizeof *t.v);
     observe(&t, 0);
     for (size_t i = 0; i < n; i++)
-        t.x[3 * i] += (t.scene.particles.body[i] ? -3.5 : 3.5) * 0.125; /* 9 spacings less 7 */
+        t.x[3 * i] += (t.scene.particles.body[i] ? -3.5 : 3.5) * 0.125; /* 9 spacings minus 7 */
     observe(&t, 0.2);
     measure(&t);
     assert_null(find_metric(&t, "contact_distance"));
@@ -507,7 +509,7 @@ static void test_drop_spreads_and_rises(void **state) {
     observe(&t, 0);
     for (size_t i = 0; i < t.scene.particles.count; i++) {
         t.x[3 * i] *= 1.5, t.x[3 * i + 1] *= 1.5;
-        t.x[3 * i + 2] = (t.x[3 * i + 2] - 0.1) * 0.5; /* a centre of mass at 0.125 m */
+        t.x[3 * i + 2] = (t.x[3 * i + 2] - 0.1) * 0.5; /* centre of mass at 0.125 m */
     }
     observe(&t, 0.1);
     for (size_t i = 0; i < t.scene.particles.count; i++) t.x[3 * i + 2] += 0.2;
@@ -527,7 +529,7 @@ static void test_drop_spreads_and_rises(void **state) {
     close_case(&t);
 }
 
-/* Walls where the outermost particles touch them: half a spacing of 0.05 m beyond, at the cube's own sides. */
+/* The walls touch the outermost particles: they are half a spacing of 0.05 m outside them, at the sides of the cube. */
 static void test_confined(void **state) {
     (void)state;
     trial t;
@@ -560,8 +562,8 @@ static void test_notch(void **state) {
 
 /* ---- The press --------------------------------------------------------------------------------------------------- */
 
-/* Rim 0.8 to 1, hub up to 0.2, four spokes of 0.2 from 0.2 to 0.8: what a lattice of 1/100 of the radius fills. The
- * spokes' ends are round where hub and rim cut them: that is less than half a percent. */
+/* Rim from 0.8 to 1, hub up to 0.2, four spokes of width 0.2 from 0.2 to 0.8, filled with a lattice of 1/100 of the
+ * radius. The ends of the spokes are rounded by hub and rim, which is less than half a percent. */
 static void test_wheel(void **state) {
     (void)state;
     trial t;

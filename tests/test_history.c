@@ -1,4 +1,4 @@
-/* Histories from stores with a known past. */
+/* Histories from stores with known contents. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void points_hold_their_runs(void **state) {
     json_decref(all);
 }
 
-/* The error falls from 0.25 to 0.2 in the last build alone. It has no noise, so that one build is enough. */
+/* The error falls from 0.25 to 0.2 in the last build only. It has no noise, so that one build suffices. */
 static void what_has_no_noise_shows_at_once(void **state) {
     (void)state;
     json_t *all = ASK("--metric", "displacement_error", "-s", "cells=1");
@@ -85,7 +85,7 @@ static void what_has_no_noise_shows_at_once(void **state) {
     json_decref(all);
 }
 
-/* Without --time the phase `solve` is the time: solve_wall is no metric of these runs. */
+/* Without --time the phase `solve` supplies the time, because these runs have no metric solve_wall. */
 static void the_phase_stands_in_for_samples(void **state) {
     (void)state;
     json_t *all = ASK("--metric", "solve_wall");
@@ -154,8 +154,8 @@ static void bad_questions_are_refused(void **state) {
 
 /* ---- Which runs belong to one history ---------------------------------------------------------------------------- */
 
-/* Thirty builds on one machine, a debug build between each two, a run on another machine; an error that is mere
- * rounding and steps all the same, and a method's guess at an error. */
+/* Thirty builds on one machine with debug builds in between, a run on another machine, an error that is pure rounding
+ * and nevertheless has a step, and a method's estimate of an error. */
 static const char *mixed(void) {
     static char path[PATH_MAX + 64];
     if (*path) return path;
@@ -233,7 +233,7 @@ static void rounding_and_guesses_are_no_news(void **state) {
     json_decref(all);
 }
 
-/* Less of what is better higher is worse; of an error the size counts, whatever its sign. */
+/* Which direction is worse depends on the metric; of an error the magnitude counts, whatever its sign. */
 static void direction_says_which_side_is_worse(void **state) {
     (void)state;
     const pbd_history error = {.kind = PBD_ERROR}, flaw = {.kind = PBD_FLAW};

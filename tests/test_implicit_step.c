@@ -1,5 +1,5 @@
 /* The case implicit_step and its reference: the gradient of G by differences, its minimiser against static finite
- * elements and closed forms, what is reported of iterations. */
+ * elements and closed forms, and the metrics of iterations. */
 #include <jansson.h>
 #include "methods/physics/parts/step_function.h"
 
@@ -52,15 +52,15 @@ static void test_gradient(void **unused) {
     }
 }
 
-/* A step so long that inertia is nothing ends where static finite elements do; particles of next to no stiffness fall
- * freely. */
+/* With a step so long that inertia is negligible, the minimiser is the static finite element solution; with almost no
+ * stiffness, particles fall freely. */
 static void test_minimiser(void **unused) {
     (void)unused;
     for (int law = 0; law < LAW_KINDS; law++) {
         trial t;
         char words[120];
         snprintf(words, sizeof words, "step=1e3 density=1e-3 gravity=1e5 material=%s", law_names[law]);
-        open_case(&t, "implicit_step", words); /* the load of 100 kg/m^3, inertia over 1e-9 of the stiffness */
+        open_case(&t, "implicit_step", words); /* the load of 100 kg/m^3; inertia over 1e-9 of the stiffness */
         step_function s;
         check_ok(step_function_create(&t.scene, &s));
         double *x = malloc(3 * t.scene.particles.count * sizeof *x);
@@ -120,7 +120,8 @@ static double metric_in(json_t *run, const char *name) {
     return json_number_value(json_object_get(metric, "value"));
 }
 
-/* Solvers of the same function end at the reference: stiff, nearly incompressible, of two materials, in full swing. */
+/* vbd, which minimises the same function, converges to the reference: stiff, nearly incompressible, with two materials,
+ * from a swinging start. */
 static void test_vbd_ends_there(void **unused) {
     (void)unused;
     static const char *const variants[][6] = {
@@ -136,7 +137,8 @@ static void test_vbd_ends_there(void **unused) {
     }
 }
 
-/* A root of ten times the modulus and a fifth of the density is a tip of a tenth and five times. */
+/* A root with ten times the modulus and a fifth of the density is the same bar as a tip with a tenth of the modulus and
+ * five times the density. */
 static void test_halves(void **unused) {
     (void)unused;
     json_t *root = run_step("vbd", (const char *const[]){"dt=0.005", "iterations=2", "contrast_E=10",
@@ -152,7 +154,7 @@ static void test_halves(void **unused) {
     json_decref(swapped);
 }
 
-/* Finite elements with lumped masses, whose code is their own, take the same step, by every law. */
+/* Finite elements with lumped masses, an independent implementation, take the same step with every law. */
 static void test_finite_elements_end_there(void **unused) {
     (void)unused;
     for (int law = 0; law < LAW_KINDS; law++) {

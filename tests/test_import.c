@@ -1,5 +1,5 @@
-/* Runs of other tools: Google Benchmark's JSON as it writes it, as older versions wrote it, cut short, mutated, and of
- * another program altogether. */
+/* Import of runs of other tools: Google Benchmark's JSON as written by current and by older versions, truncated,
+ * mutated, and JSON of another program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static const char *written(const char *name, const char *text) {
     return path;
 }
 
-/* Imports by the program and expects these counts. */
+/* Imports a file with the program and expects these counts. */
 static void expect_import(const char *file, const char *db, const char *counts) {
     told answer = tell("db", "import", file, "--db", db, "--json");
     expect_code(answer, 0);
@@ -98,7 +98,7 @@ static void test_every_part(void **state) {
     assert_clean(db);
 }
 
-/* Once, twice, under another name, beside another file of the same second. */
+/* Imported once, twice, under another name, and together with another file of the same second. */
 static void test_nothing_twice(void **state) {
     (void)state;
     const char *file = written("one.json", sample), *copy = written("two.json", sample), *db = fresh("twice.db");
@@ -108,7 +108,7 @@ static void test_nothing_twice(void **state) {
     expect_import(file, db, "{\"added\":3,\"known\":0");
     expect_import(file, db, "{\"added\":0,\"known\":3");
     expect_import(copy, db, "{\"added\":0,\"known\":3");
-    expect_import(changed, db, "{\"added\":1,\"known\":2"); /* one number differs: one run more */
+    expect_import(changed, db, "{\"added\":1,\"known\":2"); /* one number differs: one additional run */
     assert_sql(db, "SELECT count(*) FROM run", "4");
     assert_sql(db, "SELECT count(*) FROM invocation", "2");
     assert_clean(db);
@@ -125,7 +125,7 @@ static void test_tool_by_name(void **state) {
     forget(&answer);
 }
 
-/* Before version 1.5: no run_type, no zone in the date, aggregates told by their names. */
+/* Before version 1.5: no run_type, no time zone in the date, aggregates recognised by their names. */
 static void test_old_version(void **state) {
     (void)state;
     static const char old[] =
@@ -141,7 +141,7 @@ static void test_old_version(void **state) {
     assert_sql(db, "SELECT real_time_s = 5e-6 FROM external_view", "1");
 }
 
-/* What Google Benchmark itself writes, by way of `pbdbench bench`; read again with jansson alone. */
+/* Real output of Google Benchmark, from `pbdbench bench`, compared with what jansson alone reads from the file. */
 static void test_real_output(void **state) {
     (void)state;
     const char *db = fresh("real.db");
@@ -167,7 +167,7 @@ static void test_real_output(void **state) {
     forget(&made);
 }
 
-/* Imported runs are runs like others: show, export, merge, list. */
+/* show, export, merge and list treat imported runs like any others. */
 static void test_other_verbs(void **state) {
     (void)state;
     const char *file = written("verbs.json", sample), *db = fresh("verbs.db"), *into = fresh("verbs-into.db"),
@@ -208,7 +208,7 @@ static void test_other_verbs(void **state) {
     free(run_id);
 }
 
-/* A number changed in the store shows. */
+/* A number changed in the store is detected. */
 static void test_change_is_found(void **state) {
     (void)state;
     const char *db = fresh("changed.db");
@@ -254,7 +254,7 @@ static void test_bad_files(void **state) {
         told answer = tell("db", "import", written("bad.json", bad[i].text), "--db", db);
         expect_code(answer, 2);
         expect_says(answer.err, bad[i].says);
-        assert_true(access(db, F_OK) != 0); /* nothing stored, no store made */
+        assert_true(access(db, F_OK) != 0); /* nothing is stored, not even a store is created */
         forget(&answer);
     }
 }
@@ -303,7 +303,7 @@ static void test_all_or_nothing(void **state) {
 
 enum { MUTANTS = 600 };
 
-/* xorshift64*: the same mutants everywhere. */
+/* xorshift64*, so that the mutants are the same on every machine. */
 static size_t roll(uint64_t *dice, size_t sides) {
     *dice ^= *dice >> 12;
     *dice ^= *dice << 25;
@@ -311,7 +311,7 @@ static size_t roll(uint64_t *dice, size_t sides) {
     return (size_t)((*dice * 2685821657736338717u >> 33) % sides);
 }
 
-/* Bytes set, spans deleted or doubled, words of JSON put in. */
+/* Sets bytes, deletes or duplicates spans, or inserts words of JSON. Returns the new length. */
 static size_t mutate(uint64_t *dice, char *text, size_t bytes, size_t capacity) {
     static const char *const words[] = {"null", "-1",  "1e999",   "{}", "[",
                                         "\"",   "NaN", "\\u0000", "-",  "18446744073709551616"};
@@ -337,7 +337,7 @@ static size_t mutate(uint64_t *dice, char *text, size_t bytes, size_t capacity) 
     }
 }
 
-/* Whatever comes: a sentence, or runs that are sound. */
+/* Every mutant gives an error message or consistent runs. */
 static void test_mutated(void **state) {
     (void)state;
     static char text[2 * sizeof sample];

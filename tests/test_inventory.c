@@ -1,5 +1,5 @@
-/* `list figures` names every figure and table of the four papers, and every folder of our own; and what it says when
- * the inventory, plots/papers.yaml, is at fault. */
+/* `list figures` names every figure and table of the four papers, and every folder of the project's own figures; and
+ * its messages when the inventory, plots/papers.yaml, is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "tests/program.h"
 
-/* Counted once in the papers: each has figures 1 .. figures and tables 1 .. tables, none left out. */
+/* Counted by hand in the papers: each has figures 1 .. figures and tables 1 .. tables, without gaps. */
 static const struct {
     const char *key;
     int figures, tables;
@@ -34,7 +34,7 @@ static const char *string_of(const json_t *object, const char *key) {
     return value;
 }
 
-/* How often an id is listed; *entry is the last of them. */
+/* Returns how often an id is listed; *entry is the last entry found. */
 static size_t times_listed(const json_t *all, const char *id, json_t **entry) {
     size_t index, times = 0;
     json_t *one;
@@ -52,7 +52,8 @@ static bool has_folder(const char *id) {
     return access(in_workplace(name), F_OK) == 0;
 }
 
-/* Listed once, under its paper, with what it shows; available if it has a folder, else with the reason. */
+/* Checks that an entry is listed once, under its paper, with what it shows; that it is available if it has a folder,
+ * and otherwise has a reason. */
 static void check_listed(const json_t *all, const char *paper, const char *kind, int number) {
     char id[64];
     json_t *entry = NULL;
@@ -78,7 +79,7 @@ static void test_every_figure_of_the_papers_is_listed(void **state) {
     json_decref(all);
 }
 
-/* Whatever is listed beyond the papers has a folder, and every folder is listed. */
+/* Every entry that is not from a paper has a folder, and every folder is listed. */
 static void test_every_folder_is_listed(void **state) {
     (void)state;
     json_t *all = list_figures(), *entry = NULL;

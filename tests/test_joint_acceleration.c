@@ -1,5 +1,5 @@
-/* strain_energy with acceleration of positions and multipliers together: the answer of plain sweeps, in fewer of them;
- * momenta, threads, precision, backends, what it refuses. Mutants (tests/mutants.cmake) must fail here. */
+/* strain_energy with acceleration of positions and multipliers together: the same answer as plain sweeps in fewer
+ * iterations; momenta, threads, precision, backends, what it refuses. Mutants (tests/mutants.cmake) must fail here. */
 #define REAL double
 #include "tests/element_ladder.h"
 #include "tests/sanitized.h"
@@ -14,7 +14,7 @@ static void make_bar(pbd_scene *scene, double load) {
     for (int d = 0; d < 3; d++) scene->loads.gravity[d] *= load;
 }
 
-/* Of C + alpha l after a step, over that before its first iteration. */
+/* Residual of C + alpha l after a step, over that before its first iteration; x becomes the positions. */
 static double residual_left(const pbd_scene *scene, const char *words, double *x) {
     solver s;
     pbd_residual left = {0};
@@ -26,9 +26,9 @@ static double residual_left(const pbd_scene *scene, const char *words, double *x
     return left.last / left.first;
 }
 
-/* All constraints are fulfilled. Multipliers keep the directions of the gradients at which they were added, so that
- * the answer of XPBD depends on the path to it, by a share of the displacement that falls with the displacement: 9e-5
- * of 1 mm, 9e-8 of 1 um. */
+/* Both solvers satisfy all constraints. XPBD applies each increment of a multiplier along the gradient of its
+ * iteration, so that the answer depends on the path of iterations; the relative difference falls with the displacement:
+ * 9e-5 of 1 mm, 9e-8 of 1 um. */
 static void test_same_answer(void **unused) {
     (void)unused;
     skip_if_sanitized();
@@ -55,7 +55,7 @@ static void test_same_answer(void **unused) {
         }
 }
 
-/* implicit_step's iterations to 1 % of the step. */
+/* Iterations until the error is 1 % of the step, by the case implicit_step; infinite if that is not reached. */
 static double iterations_to_1_percent(const char *text) {
     char words[400];
     snprintf(words, sizeof words, "form=six_strains material=stvk %s", text);
@@ -76,7 +76,7 @@ static void test_fewer_iterations(void **unused) {
     assert_true(iterations_to_1_percent("E=1e6 iterations=2000 solver=jacobi acceleration=anderson") < 0.1 * jacobi);
 }
 
-/* Weights sum to one: a combination of states of one momentum has it. */
+/* The weights sum to one, so that a combination of states with the same momentum has that momentum. */
 static void test_momentum_is_kept(void **unused) {
     (void)unused;
     for (int kind = 0; kind < 2; kind++) {
@@ -131,8 +131,8 @@ static void test_elsewhere(void **unused) {
     }
 }
 
-/* Particles of corrected_sph in a bar that spins: after 20 sweeps a tenth at most of what plain ones leave, the same
- * bits on all threads, and refusals. */
+/* corrected_sph, a spinning bar: after 20 sweeps the residual is at most a tenth of that of plain sweeps; the same bits
+ * for any number of threads; refusals. */
 static void test_particles(void **unused) {
     (void)unused;
     static const char *const orders[] = {"solver=jacobi", "solver=coloured_gs"};
@@ -166,7 +166,7 @@ static void test_particles(void **unused) {
     close_case(&t);
 }
 
-/* What a step leaves of the residual, and positions after five steps; to be freed. */
+/* The relative residual after a step, and positions after five steps, which the caller frees. */
 static double *xpbi_by(int backend, int threads, const trial *t, const char *words, double *left, double momentum[3]) {
     solver s;
     pbd_residual r = {0};
@@ -191,7 +191,7 @@ static double *xpbi_by(int backend, int threads, const trial *t, const char *wor
     return x;
 }
 
-/* After 40 iterations at most 0.3 of what plain ones leave; momentum. */
+/* After 40 iterations the residual is at most 0.3 of that of plain ones; momentum is conserved. */
 static void check_xpbi_left(const trial *t, const char *kind) {
     double left[2], sum[3];
     for (int fast = 0; fast < 2; fast++) {
@@ -202,11 +202,11 @@ static void check_xpbi_left(const trial *t, const char *kind) {
         for (int d = 0; d < 3; d++) check_near("linear momentum, relative", sum[d], 0, 1e-12);
     }
     print_message("    %s: %.2g left, accelerated %.2g\n", kind, left[0], left[1]);
-    assert_true(left[1] < fmax(0.3 * left[0], 1e-12)); /* or rounding */
+    assert_true(left[1] < fmax(0.3 * left[0], 1e-12)); /* or it is rounding */
 }
 
-/* xpbi, elastic matter at rest, springs against zero-energy motions among it: convergence, the same bits on all
- * threads, emu, refusals. Convergence takes a minute with sanitizers. */
+/* xpbi with kernel=rest, with springs against zero-energy modes: convergence, the same bits for any number of threads
+ * and on emu, refusals. Convergence takes a minute with sanitizers. */
 static void test_xpbi(void **unused) {
     (void)unused;
     static const char *const kinds[] = {"solver=coloured_gs", "solver=jacobi", "solver=jacobi constraint=stress",

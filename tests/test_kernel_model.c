@@ -1,4 +1,4 @@
-/* The model of env --predict on a processor of round figures: the numbers wanted follow by hand from the rules of
+/* The model of env --predict for a processor with round figures: the expected numbers follow by hand from the rules in
  * harness/bench/predict.h. */
 #include "harness/bench/predict.h"
 #include "tests/ladder.h"
@@ -6,7 +6,7 @@
 static const pbd_figures core = {
     .name = "core", .bandwidth = 1e10, .flops = {1e11, 5e10}, .rows = {1e9, 5e8}, .source = "none"};
 
-/* A thousand items of 100 bytes and 10 operations, with twenty entries each of 50 operations. */
+/* A thousand items of 100 bytes and 10 operations, each with twenty entries of 50 operations. */
 static pbd_kernel_use use_of(double entry_bytes) {
     return (pbd_kernel_use){.launches = 1,
                             .items = 1000,
@@ -18,7 +18,7 @@ static pbd_kernel_use use_of(double entry_bytes) {
                             .bytes_per_entry = entry_bytes};
 }
 
-/* Eleven numbers and an index: two rows, and three numbers stored with the entry. */
+/* An entry of eleven numbers and an index: two rows, plus three numbers stored with the entry. */
 static void test_rows_come_from_a_cache(void **state) {
     (void)state;
     const pbd_kernel_use f32 = use_of(11 * 4 + 4), f64 = use_of(11 * 8 + 4);
@@ -32,7 +32,7 @@ static void test_rows_come_from_a_cache(void **state) {
     check_near("bandwidth, f64, s", p.bandwidth, (1000 * 100 + 20000 * (3 * 8 + 4)) / 1e10, 1e-15);
 }
 
-/* Three coordinates side by side, without an index; in f32 as many bytes as two numbers and an index. */
+/* Three contiguous coordinates without an index; in f32 they have as many bytes as two numbers and an index. */
 static void test_candidates_lie_side_by_side(void **state) {
     (void)state;
     const pbd_kernel_use f32 = use_of(3 * 4), f64 = use_of(3 * 8);
@@ -43,7 +43,7 @@ static void test_candidates_lie_side_by_side(void **state) {
     check_near("rows of candidates, f64, s", p.latency, 0, 0);
 }
 
-/* Without lists: memory, and then the operations. */
+/* Without neighbour lists: the time of memory plus that of the operations. */
 static void test_items_alone(void **state) {
     (void)state;
     const pbd_kernel_use use = {.launches = 1, .items = 1000, .bytes = 1e6, .flops = 1e6, .flops_per_item = 1000};

@@ -1,7 +1,7 @@
-/* No kernel of a step fills less of a GPU than its scene could: with a million particles or elements each launch has at
- * least two blocks for each of 132 multiprocessors. Steps of some ten thousand are looked at, whose grids grow with
- * them in proportion; what does not grow would stay too small. Only the shapes of launches count, which every backend
- * has alike, so the steps run on the cpu backend. */
+/* The launches of a step are large enough for a GPU: with a million particles or elements each launch has at least two
+ * blocks per multiprocessor, of 132. The test runs steps with some ten thousand, and scales their grids in proportion;
+ * a grid that does not grow with the scene stays too small. Only the shapes of the launches matter, and these are the
+ * same on every backend, so the steps run on the cpu backend. */
 #include "harness/bench/kernel_trial.h"
 #include "tests/ladder.h"
 
@@ -10,7 +10,7 @@ static const double LARGE = 1e6;
 
 typedef struct step_of {
     const char *method, *case_name, *settings[4];
-    double size; /* particles or elements, as asked for */
+    double size; /* requested number of particles or elements */
 } step_of;
 
 static const step_of steps[] = {
@@ -45,7 +45,7 @@ static const char *why_few(const char *kernel) {
     return NULL;
 }
 
-/* How many kernels of the step are too small. */
+/* Returns how many kernels of the step have grids that are too small. */
 static size_t look_at(const step_of *of) {
     pbd_plan plan PBD_CLEANUP(pbd_plan_free) = {0};
     pbd_settings settings PBD_CLEANUP(pbd_settings_free) = {0};

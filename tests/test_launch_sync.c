@@ -1,5 +1,5 @@
-/* A fault of a kernel on a GPU is told by the next wait, which does not know the kernel. A stub takes the emulation's
- * place here: launches always succeed, and after the kernel `faulty` every wait and copy fails, as CUDA's do. */
+/* A fault of a kernel on a GPU is reported by the next wait, which does not know the kernel. Here a stub replaces the
+ * emulation: launches always succeed, and after the kernel `faulty` every wait and copy fails, as with CUDA. */
 #include "harness/exec/device.c"
 
 #include "tests/ladder.h"
@@ -78,7 +78,8 @@ const pbd_backend_ops pbd_emu_ops = {stub_open, stub_close, stub_alloc, stub_rel
                                      stub_copy, stub_run,   stub_sort,  stub_scan,    stub_wait,
                                      NULL,      NULL,       stub_join,  stub_replay,  stub_part};
 
-/* The sentence of the first call that fails of: two launches, the first at fault, in a repeat or not, and a copy. */
+/* Makes two launches, the first of which is faulty, in a repeat or not, and a copy. Returns the status of the first
+ * call that fails. */
 static pbd_status first_failure(bool repeated) {
     static const pbd_kernel faulty = {.name = "faulty"}, fine = {.name = "fine"};
     pbd_exec *exec = NULL;

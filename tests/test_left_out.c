@@ -1,6 +1,6 @@
-/* A figure with runs on a backend that this machine or build lacks: they are left out with a sentence, what rests on
- * them is not judged, what was accepted of it stands, and the rest of the figure is made. Runs of a machine that has
- * the backend are used where the store has them. */
+/* A figure with runs on a backend that this machine or build lacks: these runs are left out with a message, claims that
+ * need them are not judged and keep their accepted verdicts, and the rest of the figure is made. Runs from a machine
+ * with the backend are used if the store has them. */
 #include "tests/paper.h"
 
 #include "tests/ladder.h"
@@ -39,7 +39,7 @@ static const char script[] =
 static const char *const sentence = "group 'gpu' is skipped (2 runs): backend cuda is not available: ";
 
 static int make_mixed_paper(void **state) {
-    setenv("CUDA_VISIBLE_DEVICES", "", 1); /* on a machine that has one, too */
+    setenv("CUDA_VISIBLE_DEVICES", "", 1); /* also on a machine with a GPU */
     if (make_paper(state) != 0 || mkdir(in_workplace("plots/tiny-gpu"), 0777) != 0) return -1;
     write_text("plots/tiny-gpu/figure.yaml", mixed);
     write_text("plots/tiny-gpu/plot.gp", script);
@@ -66,7 +66,8 @@ static void test_the_rest_is_made(void **state) {
     forget(&answer);
 }
 
-/* What only the other backend would show is not drawn, with a warning; what both show is drawn without it. */
+/* A picture of runs on the other backend only is not drawn, with a warning; a picture of both backends is drawn without
+ * those runs. */
 static void test_pictures(void **state) {
     (void)state;
     if (system("command -v gnuplot >/dev/null") != 0) skip();
@@ -77,14 +78,14 @@ static void test_pictures(void **state) {
     char *data = read_text(in_workplace("drawn/tiny-gpu/fitted_there.tsv"));
     assert_string_equal(data, "nu\tk_edge\n");
     free(data);
-    data = read_text(in_workplace("drawn/tiny-gpu/both.tsv")); /* of a query over both what there is */
+    data = read_text(in_workplace("drawn/tiny-gpu/both.tsv")); /* a query over both returns the existing rows */
     char *alone_data = read_text(in_workplace("drawn/tiny-gpu/fitted.tsv"));
     assert_string_equal(data, alone_data);
     free(data);
     free(alone_data);
     write_text("plots/tiny-gpu/plot.gp", plot_gp);
     answer = tell("reproduce", "tiny-gpu", "--db", in_workplace("draw.db"), "--out", in_workplace("drawn"));
-    expect_code(answer, 0); /* plot_gp draws another picture: none of the two that are promised */
+    expect_code(answer, 0); /* plot_gp draws another picture, and neither of the two expected ones */
     expect_says(answer.out, "did not draw it");
     forget(&answer);
     char *first = strdup(script), *alone = strstr(first, "set output out . '/tiny-gpu-alone.png'\n");
@@ -125,7 +126,7 @@ static void test_a_forecast_leaves_them_out(void **state) {
     expect_says(answer.out, "tiny-gpu: 5 runs, 0 stored, 3 to make");
     expect_says(answer.out, "  gpu: 2 runs, 0 to make\n");
     expect_says(answer.out, sentence);
-    expect_says(answer.out, "together: 7 different runs, 5 to make"); /* tiny-fig1 has the three, and two more */
+    expect_says(answer.out, "together: 7 different runs, 5 to make"); /* tiny-fig1 has the same three, and two more */
     forget(&answer);
     answer = tell("reproduce", "tiny-gpu", "--dry-run", "--json", DB("none.db"));
     json_t *forecast = parse_line(answer.out);
@@ -137,7 +138,7 @@ static void test_a_forecast_leaves_them_out(void **state) {
     assert_false(exists("none.db"));
 }
 
-/* `sweep` takes the file that --sweep writes: what cannot run here is a comment in it. */
+/* `sweep` accepts the file that --sweep writes; runs that cannot run here are comments in it. */
 static void test_a_sweep_leaves_them_out(void **state) {
     (void)state;
     told answer = tell("reproduce", "tiny-gpu", "--sweep", in_workplace("here.yaml"), DB("here.db"));
@@ -152,7 +153,7 @@ static void test_a_sweep_leaves_them_out(void **state) {
     assert_int_equal(count_runs("here.db"), 3);
 }
 
-/* A verdict of a machine with the backend is no difference here, and --accept keeps it. */
+/* The accepted verdict of a claim that cannot be judged here does not count as different, and --accept keeps it. */
 static void test_what_was_accepted_stands(void **state) {
     (void)state;
     write_text("plots/tiny-gpu/verdicts.csv", "claim,verdict\nc.here,partly\nc.there,partly\n");
@@ -175,7 +176,7 @@ static void test_what_was_accepted_stands(void **state) {
     unlink(in_workplace("plots/tiny-gpu/verdicts.csv"));
 }
 
-/* Puts a run of the cuda backend into the store, as `db merge` would: its description, and a number. */
+/* Puts a run of the cuda backend into the store, as `db merge` would: its description and one metric. */
 static void plant_run(pbd_store *store, const char *nu, double k_edge) {
     pbd_setting setting;
     pbd_plan plan = {0};
@@ -217,7 +218,7 @@ static void test_runs_of_elsewhere_are_used(void **state) {
     told answer = tell("reproduce", "tiny-gpu", DB("merged.db"));
     expect_code(answer, 0);
     expect_says(answer.out, "group 'gpu' is skipped (1 run): backend cuda is not available: ");
-    expect_says(answer.out, "not judged      c.there\n"); /* half of a group is no group */
+    expect_says(answer.out, "not judged      c.there\n"); /* a claim needs the whole group */
     forget(&answer);
     check_ok(pbd_store_open(in_workplace("merged.db"), PBD_STORE_WRITE, &store));
     check_ok(pbd_store_begin(store, 1, arguments));
@@ -236,7 +237,7 @@ static void test_runs_of_elsewhere_are_used(void **state) {
     }
 }
 
-/* More processors than any machine of a test has; one, which each has. */
+/* A group that needs more processors than any test machine has, and one that needs one. */
 static void test_groups_that_need_processors(void **state) {
     (void)state;
     for (int many = 0; many < 2; many++) {
@@ -258,7 +259,7 @@ static void test_groups_that_need_processors(void **state) {
     write_text("plots/tiny-gpu/figure.yaml", mixed);
 }
 
-/* A slip in the file is refused as before, and so is what a person asks for outright. */
+/* Mistakes in the file are still refused, and so is an unavailable backend that the user asks for explicitly. */
 static void test_what_is_still_refused(void **state) {
     (void)state;
     static const char *const bad[][2] = {

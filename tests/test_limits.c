@@ -1,5 +1,5 @@
-/* The loops that measure a machine do what they say: known answers on small sizes, the same on cpu and emu, and what
- * was measured comes back from the store. Nothing here looks at how fast. */
+/* The loops that measure a machine compute what they claim: known answers on small sizes, the same on cpu and emu, and
+ * measurements can be read back from the store. Nothing here depends on speed. */
 #include <float.h>
 #include <jansson.h>
 
@@ -11,7 +11,7 @@
 #include "tests/program.h"
 #include "tests/store_sample.h"
 
-#if defined(__SANITIZE_THREAD__) /* a pthread for each lane takes its time */
+#if defined(__SANITIZE_THREAD__) /* a pthread for each lane is slow */
 enum { GATHER_EDGE = 4 };
 #else
 enum { GATHER_EDGE = 8 };
@@ -53,7 +53,7 @@ static double *numbers(size_t count) { return need(calloc(count, sizeof(double))
 
 /* ---- Memory and arithmetic --------------------------------------------------------------------------------------- */
 
-/* All numbers are multiples of 1/8 below 2^20: exact in both precisions. */
+/* All numbers are multiples of 1/8 below 2^20, and thus exact in both precisions. */
 static void test_triad_and_copy_are_exact(void **state) {
     (void)state;
     static double a[ELEMENTS], b[ELEMENTS], c[ELEMENTS];
@@ -80,8 +80,8 @@ static void test_triad_and_copy_are_exact(void **state) {
     }
 }
 
-/* a <- a x + y from a_0 = c / chains has a_n = 1 + x^n (a_0 - 1), since y = 1 - x; an item holds the sum over chains.
- * 77 items are no whole number of batches. */
+/* a <- a x + y from a_0 = c / chains has a_n = 1 + x^n (a_0 - 1), since y = 1 - x; an item returns the sum over its
+ * chains. 77 items are not a whole number of batches. */
 static void test_multiply_adds_follow_the_closed_form(void **state) {
     (void)state;
     for (int k = 0; k < 4; k++) {
@@ -98,7 +98,7 @@ static void test_multiply_adds_follow_the_closed_form(void **state) {
         assert_true(largest == smallest);
         char what[80];
         snprintf(what, sizeof what, "sum of %d chains, %s %s", chains, backend_names[k / 2], precision_names[k % 2]);
-        /* Each of the 3072 / chains roundings, of numbers below 1, is kept by the next factor x < 1. */
+        /* The factor x < 1 does not amplify any of the 3072 / chains roundings of numbers below 1. */
         check_near(what, out[0], wanted, 3072.0 / chains * chains * epsilons[k % 2]);
         assert_true(t.ops->work(t.probe) == 2.0 * 3072 * 77);
         close_bed(&t);
@@ -116,7 +116,7 @@ static bool within_support(const pbd_cloud *c, size_t i, size_t j, double d[3]) 
     return i != j && square < c->support * c->support;
 }
 
-/* Against all pairs. */
+/* Against a search over all pairs. */
 static void test_neighbours_are_those_within_the_support(void **state) {
     (void)state;
     pbd_cloud c = make_cloud(EDGE);
@@ -127,7 +127,7 @@ static void test_neighbours_are_those_within_the_support(void **state) {
         double d[3];
         for (size_t j = 0; j < c.particles; j++) wanted += within_support(&c, i, j, d);
         for (uint32_t k = c.first[i]; k < c.first[i + 1]; k++) {
-            if (c.neighbour[k] == i) continue; /* fills up the last batch */
+            if (c.neighbour[k] == i) continue; /* padding of the last batch */
             assert_true(within_support(&c, i, c.neighbour[k], d));
             found++;
         }
@@ -144,7 +144,7 @@ static void test_neighbours_are_those_within_the_support(void **state) {
     assert_int_equal(pbd_cloud_build(6, 1, &c).code, PBD_BAD_INPUT);
 }
 
-/* No particle is written from two cells of one colour; each cell is there once. */
+/* No particle is written from two cells of the same colour, and every cell occurs once. */
 static void test_colours_do_not_meet(void **state) {
     (void)state;
     pbd_cloud c = make_cloud(16);
@@ -168,7 +168,7 @@ static void test_colours_do_not_meet(void **state) {
 
 /* ---- Passes ------------------------------------------------------------------------------------------------------ */
 
-/* Gathers for velocities v = A x; three rows of 4 by particle, to be freed. */
+/* Gathers with the velocities v = A x. Returns three rows of 4 per particle, which the caller frees. */
 static double *gathered(int backend, int precision, const pbd_cloud *c, const double A[9]) {
     bed t = open_bed(backend, 1, precision, PBD_PROBE_GATHER, 0, c);
     double *v = numbers(4 * c->particles), *out = numbers(12 * c->particles);
@@ -198,7 +198,7 @@ static double solve_row(const double M[12], const double right[12], int row, int
     return DET(b) / DET(a);
 }
 
-/* What is gathered from v = A x, corrected by what is gathered from v = x, is A^T: exact on any particles. */
+/* The gather of v = A x, corrected by the inverse of the gather of v = x, is A^T exactly, for any particles. */
 static void test_gather_of_a_linear_field_is_its_gradient(void **state) {
     (void)state;
     static const double A[9] = {0.5, -1, 0.25, 2, 0.75, -0.5, 1, 0, -2}, one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -239,7 +239,7 @@ static double *make_matrices(const pbd_cloud *c) {
     return m;
 }
 
-/* By all pairs in double: the impulses do not depend on what others did, so order does not matter. */
+/* Over all pairs in double. The impulses do not depend on the velocities, so their order does not matter. */
 static double *scattered_by_hand(const pbd_cloud *c, const double *matrix) {
     double *v = numbers(4 * c->particles), d[3];
     for (size_t i = 0; i < c->particles; i++)
@@ -270,7 +270,7 @@ static void test_scatter_conserves_the_sum(void **state) {
         char what[80];
         snprintf(what, sizeof what, "sum of impulses, %s %s", backend_names[k / 2], precision_names[k % 2]);
         assert_true(largest > 0.1); /* something moved */
-        /* 30 impulses of order 1 come and go at each particle; positions, up to 8, are rounded too. */
+        /* Each particle receives and gives 30 impulses of order 1; positions, up to 8, are rounded too. */
         for (int d = 0; d < 4; d++) check_near(what, sum[d], 0, PARTICLES * 30 * epsilons[k % 2]);
         snprintf(what, sizeof what, "impulses against all pairs, %s %s", backend_names[k / 2], precision_names[k % 2]);
         check_near(what, off, 0, 60 * 8 * epsilons[k % 2]);
@@ -281,7 +281,7 @@ static void test_scatter_conserves_the_sum(void **state) {
     pbd_cloud_free(&c);
 }
 
-/* Large enough that threads share the launches. */
+/* The cloud is large enough for launches to be split among threads. */
 static void test_passes_do_not_depend_on_threads(void **state) {
     (void)state;
     pbd_cloud c = make_cloud(16);
@@ -299,7 +299,7 @@ static void test_passes_do_not_depend_on_threads(void **state) {
     pbd_cloud_free(&c);
 }
 
-/* The two passes in turn, a thousand times: nothing blows up while a limit is measured. */
+/* A thousand alternations of the two passes: nothing diverges while a limit is measured. */
 static void test_passes_can_be_repeated(void **state) {
     (void)state;
     pbd_cloud c = make_cloud(EDGE);
@@ -314,7 +314,7 @@ static void test_passes_can_be_repeated(void **state) {
     pbd_cloud_free(&c);
 }
 
-/* From its second pass on the launches are one repeat, where the backend has such: a graph on a GPU, a list on emu. */
+/* From the second pass on, the launches are a repeat if the backend has repeats: a graph on a GPU, a list on emu. */
 static void test_launches_become_a_repeat(void **state) {
     (void)state;
     for (int p = 0; p < 2; p++) {
@@ -347,7 +347,7 @@ static void test_limits_come_back_from_the_store(void **state) {
     check_ok(pbd_limits_load(store, machine.fingerprint, &limits));
     assert_int_equal(limits.count, 0);
     check_ok(pbd_limits_measure(store, true, count_limit, &measured));
-    check_ok(pbd_limits_measure(store, true, NULL, NULL)); /* the newer ones count */
+    check_ok(pbd_limits_measure(store, true, NULL, NULL)); /* the newer measurements count */
     check_ok(pbd_limits_load(store, machine.fingerprint, &limits));
     assert_int_equal(limits.count, measured);
     static const char *const names[] = {"triad", "fma", "gather", "scatter", "gather_scatter"};
@@ -364,7 +364,7 @@ static void test_limits_come_back_from_the_store(void **state) {
     assert_int_equal(limits.count, 0);
     pbd_store_close(store);
     assert_clean(path);
-    assert_sql(path, "SELECT count(*) FROM run_view", "0"); /* no figure takes a limit for a run */
+    assert_sql(path, "SELECT count(*) FROM run_view", "0"); /* limits do not appear as runs */
 }
 
 /* ---- The verb ---------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
-/* The cases of liquid: what they measure on states whose answer is known, and pbf on small ones of them. */
+/* The cases of liquid: their metrics for states with known answers, and pbf on small versions of the cases. */
 #include "tests/trial.h"
 
-/* At rest, undisturbed: all volume is there, nothing moves, nobody is lost. */
+/* Undisturbed at rest: the volume is complete, nothing moves, no particle is lost. */
 static void test_still_water_at_rest(void **unused) {
     (void)unused;
     trial t;
@@ -19,7 +19,7 @@ static void test_still_water_at_rest(void **unused) {
     close_case(&t);
 }
 
-/* Stretched upwards by a tenth it has gained a tenth of its volume and of its weight's energy. */
+/* Stretched upwards by a tenth, the water has gained a tenth of its volume and of its potential energy. */
 static void test_still_water_tells_of_volume_and_energy(void **unused) {
     (void)unused;
     trial t;
@@ -38,8 +38,8 @@ static void test_still_water_tells_of_volume_and_energy(void **unused) {
     close_case(&t);
 }
 
-/* A column that is moved along as a whole: its front is where it is put, and the first reading of the table, 1.11 at T
- * = 0.41, is missed by as much as the law here is off it. */
+/* A column that moves as a whole, with its front at Z = 1 + T: the front is where it was put, and the error follows
+ * from the first reading of the table, 1.11 at T = 0.41, where this motion has 1.41. */
 static void test_dam_break_finds_the_front(void **unused) {
     (void)unused;
     trial t;
@@ -57,7 +57,7 @@ static void test_dam_break_finds_the_front(void **unused) {
     close_case(&t);
 }
 
-/* Both kinds fill their shares of the scene, sand first, and water keeps off the sand. */
+/* Sand and water fill their volumes; sand is sampled first, and water keeps a distance from it. */
 static void test_dam_breach_is_built(void **unused) {
     (void)unused;
     trial t;
@@ -74,17 +74,17 @@ static void test_dam_breach_is_built(void **unused) {
         }
     }
     const double h3 = pow(0.267, 3);
-    const double sand = (1.5 * 1.2 - (0.3 + 1.2 * 0.6) * 0.6 * 0.5) * h3; /* a trapezium, less the notch */
+    const double sand = (1.5 * 1.2 - (0.3 + 1.2 * 0.6) * 0.6 * 0.5) * h3; /* a trapezium minus the notch */
     const double water = (1.5 + 0.5 * 1.2 * 0.9) * 0.9 * 1.2 * h3;
     check_near("volume of sand, over what it should be", volume[0] / sand, 1, 0.02);
-    check_near("volume of water, over what it should be", volume[1] / water, 1, 0.1); /* it keeps off the sand */
+    check_near("volume of water, over what it should be", volume[1] / water, 1, 0.1); /* a gap to the sand */
     check_near("nearest pair of both, spacings", least / t.scene.particles.spacing, 0.9, 0.35);
     close_case(&t);
 }
 
 /* ---- pbf on them ------------------------------------------------------------------------------------------------- */
 
-/* Column of 8 layers: pressure by depth within 8 %, volume within 2 %, at rest. */
+/* A column of 8 layers at rest: hydrostatic pressure within 8 %, volume within 2 %. */
 static void test_hydrostatic_pressure(void **unused) {
     (void)unused;
     trial t;
@@ -105,7 +105,8 @@ static void test_hydrostatic_pressure(void **unused) {
     close_case(&t);
 }
 
-/* A lattice of few iterations: multipliers that a step takes over whole lift the water by 3 % of its depth. */
+/* A lattice with few iterations. Multipliers that start unreduced from those of the last step lift the water by 3 % of
+ * its depth. */
 static void test_still_water_is_not_lifted(void **unused) {
     (void)unused;
     trial t;

@@ -1,5 +1,5 @@
-/* Pairs and particles that a run loses (harness/run/tears.h, strays.h): positions with a number of lost pairs in closed
- * form, and runs of the program. */
+/* Pairs and particles that a run loses (harness/run/tears.h, strays.h): positions whose number of lost pairs has a
+ * closed form, and runs of the program. */
 #include "harness/catalog/resolve.h"
 #include "harness/run/strays.h"
 #include "harness/run/tears.h"
@@ -9,7 +9,7 @@
 
 #include "program.h"
 
-static const double S = 0.1; /* m: the spacing */
+static const double S = 0.1; /* spacing, m */
 
 /* ---- A lattice --------------------------------------------------------------------------------------------------- */
 
@@ -55,7 +55,7 @@ static tear_count count_with(const body *b, const pbd_method *method) {
 
 static tear_count count(const body *b) { return count_with(b, &sampling_method); }
 
-/* Along edges, across faces and across bodies of the cubes between sites. */
+/* Number of pairs in a lattice: edges, face diagonals and space diagonals of its cubes. */
 static size_t pairs_of(size_t a, size_t b, size_t c) {
     const size_t edges = (a - 1) * b * c + a * (b - 1) * c + a * b * (c - 1);
     const size_t faces = (a - 1) * (b - 1) * c + (a - 1) * b * (c - 1) + a * (b - 1) * (c - 1);
@@ -98,7 +98,7 @@ static void homogeneous_deformation_loses_nothing(void **state) {
         }
 }
 
-/* A bar bent to a half circle: strains of 0.22 at its faces; and one that is twisted by 0.2 a spacing. */
+/* A bar bent to a half circle, with strains of 0.22 at its faces, and one twisted by 0.2 rad per spacing. */
 static void bending_and_twisting_lose_nothing(void **state) {
     (void)state;
     body b = lattice(36, 6, 6);
@@ -125,10 +125,11 @@ static void bending_and_twisting_lose_nothing(void **state) {
 
 enum { N = 5, LONG = 8 };
 
-/* A plane through n x n sites loses n^2 pairs along edges, 4 n (n - 1) and 4 (n - 1)^2 across faces and bodies. */
+/* A cut between layers of n x n sites loses n^2 edges, 4 n (n - 1) face diagonals and 4 (n - 1)^2 space diagonals. */
 static size_t pairs_across(size_t n) { return n * n + 4 * n * (n - 1) + 4 * (n - 1) * (n - 1); }
 
-/* The upper half moves by `by`, in spacings, after a quarter turn about its axis if `turned`. */
+/* Counts tears after the upper half has moved by `by`, in spacings, and before that, if `turned`, by a quarter turn
+ * about its axis. */
 static tear_count parted(const double by[3], bool turned) {
     body b = lattice(N, N, LONG);
     for (int k = LONG / 2; k < LONG; k++)
@@ -157,8 +158,8 @@ static void a_crack_loses_its_pairs(void **state) {
     assert_int_equal(parted(wide, true).clumped, 0);
 }
 
-/* At an opening of one spacing pairs along edges grow to 2 and those across faces to sqrt(5/2) of their length: lost.
- * Those across bodies grow to sqrt(2): kept. */
+/* At an opening of one spacing, edges are stretched by 2 and face diagonals by sqrt(5/2): lost. Space diagonals are
+ * stretched by sqrt(2): kept. */
 static void a_narrow_crack_loses_short_pairs(void **state) {
     (void)state;
     static const double opens[] = {0, 0, 1};
@@ -177,8 +178,9 @@ static void a_lost_particle_loses_its_pairs(void **state) {
     free_body(&b);
 }
 
-/* Layers move by turns by +-d: gaps of 1 - 2d and 1 + 2d. The fits of inner layers are the identity: pairs along edges
- * are clumped for d > 1/4. The outer layers' fits have 1 - 2d: there for 1 - 2d < (1 + 1 - 2d)/4, d > 1/3. */
+/* Layers move alternately by +d and -d, which gives gaps of 1 - 2d and 1 + 2d. The fitted F of inner layers is the
+ * identity: edges are clumped for d > 1/4. That of the outer layers has the stretch 1 - 2d: clumped there for
+ * 1 - 2d < (1 + 1 - 2d)/4, d > 1/3. */
 static void layers_that_pair_are_clumped(void **state) {
     (void)state;
     static const double d[] = {0.24, 0.3, 0.35};
@@ -216,7 +218,7 @@ static void what_keeps_no_neighbours_has_no_pairs(void **state) {
     }
     *m = elastic;
     for (size_t i = 0; i < N * N * N; i++) halves[i] = i >= 2 * N * N;
-    b.scene.particles.body = halves; /* of 2 and 3 layers */
+    b.scene.particles.body = halves; /* bodies of 2 and 3 layers */
     assert_int_equal(count(&b).pairs, pairs_of(N, N, 2) + pairs_of(N, N, 3));
     b.scene.particles.body = NULL;
     for (size_t i = 0; i < N * N * N; i++) kinds[i] = i >= 2 * N * N;
@@ -270,19 +272,19 @@ static recorded record(const body *b, double time) {
 
 static void warnings_begin_at_their_limits(void **state) {
     (void)state;
-    body b = lattice(10, 10, 10); /* 10,476 pairs: 10 of them are below 0.001, 11 above */
+    body b = lattice(10, 10, 10); /* 10,476 pairs: 10 of them are a share below 0.001, 11 above it */
     recorded r = record(&b, 0);
     assert_true(r.torn == 0 && r.clumped == 0 && !r.warns_torn && !r.warns_clumped);
     assert_true(isnan(r.escaped) && isnan(r.lone));
-    b.x[3 * site(&b, 9, 9, 9)] += 1; /* a corner: 7 neighbours */
+    b.x[3 * site(&b, 9, 9, 9)] += 1; /* a corner has 7 neighbours */
     r = record(&b, 0);
     assert_true(!r.warns_torn);
     check_near("torn", r.torn, 7.0 / 10476, 1e-15);
-    b.x[3 * site(&b, 0, 0, 5)] -= 1; /* an edge: 11 */
+    b.x[3 * site(&b, 0, 0, 5)] -= 1; /* a site on an edge has 11 */
     r = record(&b, 0);
     assert_true(r.warns_torn && r.status.code == PBD_OK);
     check_near("torn", r.torn, 18.0 / 10476, 1e-15);
-    for (int i = 0; i < 12; i++) { /* pairs of particles in one place */
+    for (int i = 0; i < 12; i++) { /* pairs of coincident particles */
         double *x = b.x + 3 * site(&b, i % 4 * 2 + 1, i / 4 * 3 + 1, 3);
         x[0] += S;
     }
@@ -310,7 +312,7 @@ static void grains_through_a_floor_are_no_result(void **state) {
     body b = above_floor(&floor);
     recorded r = record(&b, 0);
     assert_true(r.escaped == 0 && !r.warns_escaped && r.status.code == PBD_OK);
-    b.x[3 * site(&b, 3, 3, 0) + 2] = -0.99 * S; /* by less than half a spacing */
+    b.x[3 * site(&b, 3, 3, 0) + 2] = -0.99 * S; /* less than half a spacing below the plane */
     assert_true(record(&b, 0).escaped == 0);
     b.x[3 * site(&b, 3, 3, 0) + 2] = -1.01 * S;
     r = record(&b, 0);
@@ -339,7 +341,8 @@ static void larger_grains_may_be_deeper(void **state) {
     free_body(&b);
 }
 
-/* A floor that rises by 1 m/s for 2 s passes all particles; held ones are not counted. A closed box keeps all in. */
+/* A floor that rises at 1 m/s for 2 s passes all particles; fixed particles are not counted. A closed box contains all
+ * particles. */
 static void walls_are_where_they_are_then(void **state) {
     (void)state;
     uint32_t held[100];
@@ -378,7 +381,7 @@ static void lone_grains_are_told(void **state) {
     r = record(&b, 0);
     assert_true(!r.warns_lone);
     check_near("lone", r.lone, 0.01, 1e-15);
-    b.x[3 * 2 + 2] = 6.05; /* 1.1 spacings from the second: neither of these two is lone */
+    b.x[3 * 2 + 2] = 6.05; /* 1.1 spacings from the second: neither of the two is lone */
     check_near("lone", record(&b, 0).lone, 0.005, 1e-15);
     b.x[3 * 2 + 2] = 7;
     r = record(&b, 0);
@@ -389,7 +392,7 @@ static void lone_grains_are_told(void **state) {
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
-typedef struct sinking { /* particles that fall through all floors */
+typedef struct sinking { /* a method whose particles fall through all floors */
     size_t n;
     double *x, *v;
 } sinking;
@@ -443,7 +446,8 @@ static const pbd_method sinking_method = {.bytes = sizeof(pbd_method),
                                           .read = sinking_read,
                                           .destroy = sinking_destroy};
 
-/* Dropped from 0.1 m or less, after 1 s all are below the floor: metrics are kept, and the run is unphysical. */
+/* Grains dropped from 0.1 m or less are all below the floor after 1 s: metrics are stored, and the run is
+ * unphysical. */
 static void a_run_whose_grains_escape_is_unphysical(void **state) {
     (void)state;
     const pbd_method_entry entry = {.by_precision = {&sinking_method, &sinking_method}};
@@ -481,8 +485,8 @@ static double torn_in(const char *sampling, const char *gravity, bool *warned) {
     return value;
 }
 
-/* A bar on a lattice tears at its root under its own weight (findings N10), and under a fiftieth of it does not. It
- * ended as ok in 5e3bc93, without a warning. */
+/* A bar sampled by a lattice tears at its root under its own weight (findings N10), but not under a fiftieth of it. In
+ * 5e3bc93 that run ended as ok, without a warning. */
 static void a_bar_that_tears_is_told(void **state) {
     (void)state;
     bool warned;

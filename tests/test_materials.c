@@ -1,10 +1,10 @@
-/* Elastic laws in f64: materials_checks.h, and gradients, joins, limits and tangents, which need its digits. */
+/* Elastic laws in f64: materials_checks.h, and gradients, joins, limits and tangents, which need f64. */
 #define REAL double
 #include "methods/physics/matter/tangent.h"
 #include "methods/physics/matter/uniaxial.h"
 #include "tests/materials_checks.h"
 
-/* Fails unless |got - wanted| <= limit; says how near it was. */
+/* Fails unless |got - wanted| <= limit; prints the error as a share of the limit. */
 static void check_near(const char *what, double got, double wanted, double limit) {
     double off = fabs(got - wanted);
     if (!(off <= limit))
@@ -22,7 +22,7 @@ static double *entry(mat3 *m, int i) { return &m->x.x + i; }
 
 /* ---- P is the gradient of psi ------------------------------------------------------------------------------------ */
 
-/* Relative to the largest entry of P and the modulus. */
+/* The largest error of P against differences of psi, relative to the largest entry of P plus a tenth of the modulus. */
 static double gradient_error(hyperelastic m, mat3 f) {
     const double h = 1e-5;
     stressed at = stress_at(m, f);
@@ -40,13 +40,13 @@ static double gradient_error(hyperelastic m, mat3 f) {
 static void test_stress_is_the_gradient(void **state) {
     (void)state;
     for (int law = 0; law < LAW_KINDS; law++)
-        for (int join = 0; join < PBD_JOIN_CLAMP; join++) { /* clamp promises no gradient */
+        for (int join = 0; join < PBD_JOIN_CLAMP; join++) { /* with clamp P is not a gradient */
             uint64_t seed = 20;
             double most = 0;
             hyperelastic m = material_of((law_kind)law, (pbd_join)join);
             int everywhere = join != PBD_JOIN_NONE || law_domain_of(law) != LAW_UPRIGHT;
             for (int n = 0; n < 200; n++) {
-                /* Zero, one, two or three values under the threshold; the last also negative. */
+                /* Zero, one, two or three singular values below the threshold; the last is also negative. */
                 double s0 = n % 5 == 4 ? 0.50 + 0.05 * noise(&seed) : 1.3 + 0.3 * noise(&seed);
                 double s1 = n % 5 >= 3 ? 0.35 + 0.05 * noise(&seed) : 0.8 + 0.1 * noise(&seed);
                 double s2 = n % 5 >= 2 ? 0.2 + 0.1 * noise(&seed) : 0.64 + 0.02 * noise(&seed);
@@ -58,7 +58,8 @@ static void test_stress_is_the_gradient(void **state) {
         }
 }
 
-/* Turning the body turns the stress and leaves psi; turning the material does nothing to an isotropic law. */
+/* Rotating the body rotates the stress and leaves psi unchanged; rotating the material does not affect an isotropic
+ * law. */
 static void test_rotations(void **state) {
     (void)state;
     for (int law = 0; law < LAW_KINDS; law++)
@@ -103,8 +104,7 @@ static void test_small_strain_is_hooke(void **state) {
     }
 }
 
-/* P/E along x with the sides held, nu = 0.4 (cao2023, Figure 2): worked out by hand from lambda = 10/7 E,
- * mu = 5/14 E. */
+/* P/E along x with fixed sides, nu = 0.4 (cao2023, Figure 2): by hand from lambda = 10/7 E, mu = 5/14 E. */
 static void test_confined_values(void **state) {
     (void)state;
     static const struct {
@@ -122,8 +122,8 @@ static void test_confined_values(void **state) {
     }
 }
 
-/* Free sides: corotated w = 1 - nu (s - 1), stvk w^2 = 1 - nu (s^2 - 1), hencky w = s^-nu; P from Hooke in the law's
- * own strain. */
+/* Free sides: the lateral stretch w is 1 - nu (s - 1) for corotated, w^2 = 1 - nu (s^2 - 1) for stvk, w = s^-nu for
+ * hencky; P follows from Hooke's law in the strain of each law. */
 static void test_uniaxial(void **state) {
     (void)state;
     const double stretches[] = {0.3, 0.7, 0.999, 1, 1.2, 1.8};
@@ -138,7 +138,7 @@ static void test_uniaxial(void **state) {
         got = uniaxial_solve(hyperelastic_make(LAW_hencky, PBD_JOIN_NONE, 7, 0.4, 0), s);
         check_near("hencky, across", got.lateral, pow(s, -0.4), 1e-13);
         check_near("hencky, along", got.nominal, 7 * log(s) / s, 1e-12);
-        /* neo_hookean: its own equation across, mu (w^2 - 1) + lambda log(s w^2) = 0; then P = mu (s - w^2/s). */
+        /* neo_hookean: zero lateral stress, mu (w^2 - 1) + lambda log(s w^2) = 0; then P = mu (s - w^2/s). */
         got = uniaxial_solve(hyperelastic_make(LAW_neo_hookean, PBD_JOIN_NONE, 7, 0.4, 0), s);
         double w2 = got.lateral * got.lateral;
         check_near("neo_hookean, across", 2.5 * (w2 - 1) + 10 * log(s * w2), 0, 1e-12);
@@ -162,7 +162,7 @@ static void test_printed_join_jumps(void **state) { /* C-10 */
     check_near("the jump", confined(m, t - d) / confined(m, t + d), 2.196, 5e-4);
     check_near("psi above", confined_energy(m, t + d) / stiff, 1.0 / 18, 1e-8);
     check_near("psi below", confined_energy(m, t - d) / stiff, (t - 1) * (t - 1) / 2, 1e-8);
-    /* For the laws of log J the sign is the test. */
+    /* For laws with log J the printed join replaces only inverted states. */
     for (int k = 0; k < 2; k++) {
         law_kind law = k ? LAW_hencky : LAW_neo_hookean;
         assert_true(
@@ -187,7 +187,7 @@ static void test_other_joins_do_not_jump(void **state) {
             check_near("psi", confined_energy(smooth, t + way * 1e-12), confined_energy(plain, t), 1e-7);
             check_near("psi, shifted", confined_energy(bent, t + way * 1e-12), confined_energy(plain, t), 1e-7);
         }
-        /* Linear from t on, with the law's own slope, or with that of corotated; also through inversion. */
+        /* Linear below t, with the slope of the law or with that of corotated, also through inversion. */
         for (double s = -0.9; s < t; s += 0.1) {
             check_near("continued", confined(smooth, s), at + slope * (s - t), 1e-5 * stiff);
             check_near("continued, shifted", confined(bent, s), at + stiff * (s - t), 1e-9 * stiff);
@@ -207,7 +207,7 @@ static void test_joins_leave_the_rest_alone(void **state) {
         }
 }
 
-/* Bender et al. 2014: singular values under 0.577 count as 0.577. */
+/* Bender et al. 2014: singular values below 0.577 are replaced by 0.577. */
 static void test_clamp(void **state) {
     (void)state;
     hyperelastic m = hyperelastic_make(LAW_stvk, PBD_JOIN_CLAMP, E_MODULUS, NU, 0.577);
@@ -258,7 +258,7 @@ static void test_tangent_is_the_slope_of_stress(void **state) {
         for (int n = 0; n < 200; n++) {
             double s0 = 1.2 + 0.3 * noise(&seed), s1 = 0.8 + 0.05 * noise(&seed), s2 = 0.5 + 0.2 * noise(&seed);
             if (n % 4 == 1) s1 = s0;             /* equal values */
-            if (n % 4 == 2) s1 = s0 + 1e-9;      /* nearly */
+            if (n % 4 == 2) s1 = s0 + 1e-9;      /* nearly equal */
             if (n % 4 == 3 && inverts) s2 = -s2; /* inverted */
             if (n == 0) s0 = s1 = s2 = 1;
             mat3 f = random_f(&seed, s0, s1, s2), d;
@@ -281,7 +281,7 @@ static void test_tangent_is_the_slope_of_stress(void **state) {
     }
 }
 
-/* Of a fibre's term and of stvk with a held plastic strain, exact and projected. */
+/* P of a fibre, or of stvk with a constant plastic strain. */
 static mat3 other_stress(int plastic, hyperelastic m, mat3 f, vec3 b, symmetric ep) {
     if (!plastic) return stress_along(f, b, E_MODULUS).p;
     stressed s = stress_at(m, f);
@@ -321,7 +321,7 @@ static void test_tangents_of_fibres_and_plastic_strain(void **state) {
                 const double projected = mat3_inner(d, other_slope(plastic, m, f, b, ep, 1, d));
                 plain_least = fmin(plain_least, exact / size);
                 least = fmin(least, projected / size);
-                assert_true(projected >= exact - 1e-10 * size); /* clamping only ever adds */
+                assert_true(projected >= exact - 1e-10 * size); /* clamping never decreases the quotient */
             }
         }
         print_message("    %s: dP/dF off by %.2g, least quotient %.2g (exact %.2g)\n", plastic ? "plastic" : "fibre",
@@ -349,10 +349,10 @@ static void test_projected_tangent(void **state) {
                 double size = mat3_inner(d, d) * E_MODULUS;
                 least = fmin(least, quadratic(&projected, d) / size);
                 plain_least = fmin(plain_least, quadratic(&plain, d) / size);
-                /* Clamping only ever adds. */
+                /* Clamping never decreases the quotient. */
                 assert_true(quadratic(&projected, d) >= quadratic(&plain, d) - 1e-10 * size);
             }
-            /* Where nothing is negative nothing is changed. */
+            /* Without negative eigenvalues nothing is changed. */
             mat3 near = random_f(&seed, 1.01, 1, 0.995), d;
             for (int i = 0; i < 9; i++) *entry(&d, i) = i;
             plain = tangent_make(m, near, 0);
@@ -366,7 +366,7 @@ static void test_projected_tangent(void **state) {
         print_message("    %-20s least quotient %.2g (plain %.2g), moved where positive %.2g\n", law_name[law], least,
                       plain_least, moved);
         assert_true(least >= -1e-12 && moved <= 1e-12);
-        assert_true(plain_least < 0 || law == LAW_hencky); /* the states are such that it matters */
+        assert_true(plain_least < 0 || law == LAW_hencky); /* some of these states need the projection */
     }
 }
 

@@ -1,5 +1,5 @@
-/* The case `mesh`: what the readers of MSH and INP make of good files, what they say of bad ones, that no damaged file
- * harms them, and that a run is tied to what is in its file. */
+/* The case `mesh`: what the readers of MSH and INP make of valid files, their messages for invalid ones, that damaged
+ * files do no harm, and that a run is bound to the content of its file. */
 #include <jansson.h>
 #include "cases/geometry/surface.h"
 #include "cases/mesh/mesh_file.h"
@@ -29,7 +29,7 @@ static const char two_hexes_inp[] =
 
 static pbd_status read_text(const char *text, size_t bytes, mesh_file *out) {
     char path[] = "part.msh";
-    char *copy = malloc(bytes + 1); /* of its own size, so that a sanitizer sees a step too far */
+    char *copy = malloc(bytes + 1); /* of exact size, so that a sanitizer detects reads beyond the end */
     memcpy(copy, text, bytes);
     copy[bytes] = '\0';
     const pbd_content content = {path, copy, bytes};
@@ -54,10 +54,10 @@ static void test_both_formats_say_the_same(void **state) {
     assert_int_equal(inp.nodes, 5);
     assert_int_equal(msh.of[MESH_TET].count, 2);
     assert_int_equal(inp.of[MESH_TET].count, 2);
-    for (size_t i = 0; i < 8; i++) /* by label: the files list their nodes in another order */
+    for (size_t i = 0; i < 8; i++) /* by label: the files list the nodes in different orders */
         assert_int_equal(msh.label[msh.of[MESH_TET].node[i]], inp.label[inp.of[MESH_TET].node[i]]);
     for (size_t i = 0; i < 5; i++)
-        for (size_t d = 0; d < 3; d++) /* 50 is the first node of the one and the last of the other */
+        for (size_t d = 0; d < 3; d++) /* 50 is the first node of one file and the last of the other */
             assert_true(msh.position[3 * ((i + 1) % 5) + d] == inp.position[3 * i + d]);
     expect_group(&msh, "tip", 1, (const uint32_t[]){0});
     expect_group(&msh, "the base", 3, (const uint32_t[]){1, 2, 3});
@@ -73,7 +73,7 @@ static void test_both_formats_say_the_same(void **state) {
     mesh_file_free(&inp);
 }
 
-/* Meshes that Gmsh 4.15.2 wrote; counted, and their volume added up, with meshio 5.3.5 and numpy. */
+/* Meshes written by Gmsh 4.15.2; expected counts and volumes are from meshio 5.3.5 and numpy. */
 static void test_meshes_of_gmsh(void **state) {
     (void)state;
     static const struct {
@@ -112,7 +112,7 @@ static void test_meshes_of_gmsh(void **state) {
 
 /* ---- Bad files --------------------------------------------------------------------------------------------------- */
 
-/* The text with the first `old` replaced. */
+/* Returns a copy of the text with the first `old` replaced by `new`; the caller frees it. */
 static char *changed(const char *text, const char *old, const char *new) {
     const char *at = strstr(text, old);
     char *out = NULL;
@@ -187,7 +187,7 @@ static void test_bad_files_are_explained(void **state) {
 
 static size_t pick(uint64_t *seed, size_t below) { return (size_t)((noise(seed) + 1) / 2 * (double)below); }
 
-/* One to four changes: a byte, a cut, a piece said twice, a number that is no size. */
+/* Makes one to four changes: a byte replaced, a piece cut out or duplicated, an odd number or word inserted. */
 static size_t damage(char *text, size_t bytes, size_t room, uint64_t *seed) {
     static const char *const odd[] = {"-1",          "0",       "1e999", "nan", "99999999999999999999",
                                       "$EndNodes\n", "*NODE\n", ",",     "\""};
@@ -248,7 +248,7 @@ static void write_file(const char *name, const char *text) {
     if (!file || fputs(text, file) < 0 || fclose(file) != 0) fail_msg("cannot write %s", name);
 }
 
-/* The scene of a file in the workplace and of settings; free_scene frees. */
+/* Builds the scene from a file in the workplace and settings; free_scene frees it. */
 static pbd_status build_scene(const char *name, const char *const *words, pbd_setup *setup) {
     const pbd_case *c;
     pbd_values of_case, of_method;
@@ -273,20 +273,19 @@ static void free_scene(pbd_setup *setup) {
     pbd_case_free(c, setup);
 }
 
-/* Masses and forces are shared out by hand: the tetrahedra have volumes 1/6 and 1/3. */
 /* ---- Large on purpose -------------------------------------------------------------------------------------------- */
 
-enum { PATIENCE = 60 }; /* s; reading takes less than one */
+enum { PATIENCE = 60 }; /* s; reading takes less than 1 s */
 
-/* ASan's strict_string_checks measure the rest of a line at each number, so that a long line takes the square of its
- * length. */
+/* With strict_string_checks ASan scans the rest of the line at each number, so that the time for a line is quadratic in
+ * its length. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { MANY = 10000, SETS = 5000, NODES = 4000, LINES = 6000 };
 #else
 enum { MANY = 400000, SETS = 150000, NODES = 40000, LINES = 60000 };
 #endif
 
-/* Reads what was written to `out`; the test is over when that takes too long. */
+/* Reads the mesh that was written to `out`; SIGALRM ends the program if that takes too long. */
 static pbd_status read_stream(FILE *out, char **text, const size_t *bytes, mesh_file *mesh) {
     assert_int_equal(fclose(out), 0);
     alarm(PATIENCE);
@@ -296,7 +295,7 @@ static pbd_status read_stream(FILE *out, char **text, const size_t *bytes, mesh_
     return status;
 }
 
-/* Very many physical names of one entity, whose elements come in many blocks. */
+/* A large number of physical names of one entity, whose elements come in several blocks. */
 static void test_many_groups_of_one_entity(void **state) {
     (void)state;
     char *text = NULL;
@@ -336,7 +335,7 @@ static void test_many_sets(void **state) {
     mesh_file_free(&mesh);
 }
 
-/* Lines of few letters that each name all nodes: refused, since the groups would not fit into any memory. */
+/* Short lines that each name all nodes: refused, because the groups would not fit into memory. */
 static void test_groups_that_grow_too_large(void **state) {
     (void)state;
     char *text = NULL;
@@ -360,18 +359,19 @@ static void test_groups_that_grow_too_large(void **state) {
     expect_says(status.text, "the groups have more than");
 }
 
+/* Expected masses and forces by hand: the tetrahedra have volumes 1/6 and 1/3. */
 static void test_masses_and_loads(void **state) {
     (void)state;
     pbd_setup setup;
     write_file("two.msh", two_tets_msh);
     check_ok(BUILD("two.msh", &setup, "density=12", "fixed=z_min", "loaded=tip", "force_y=3", "scale=2"));
-    const double wanted[5] = {8, 4, 12, 12, 12}; /* node 50 first; 8 x 12 x (1/24, 1/12, and both) */
+    const double wanted[5] = {8, 4, 12, 12, 12}; /* node 50 first; 8 x 12 x (1/24, 1/12, or their sum) */
     for (size_t i = 0; i < 5; i++) check_near("mass, kg", setup.scene.particles.masses[i], wanted[i], 1e-12);
     check_near("extent, m", setup.scene.extent, 2, 0);
     assert_int_equal(setup.scene.particles.fixed, 3);
     for (size_t i = 0; i < 3; i++) assert_int_equal(setup.scene.particles.fixed_particle[i], i + 1);
     for (size_t i = 0; i < 15; i++)
-        assert_true(setup.scene.loads.forces[i] == (i == 1 ? 3 : 0)); /* a point has no surface */
+        assert_true(setup.scene.loads.forces[i] == (i == 1 ? 3 : 0)); /* no surface: a nodal force */
     assert_true(setup.scene.loads.gravity[2] == -9.81 && setup.scene.duration == 0 && setup.settle.window == 0);
     for (size_t t = 0; t < 2; t++) { /* method.h: det [x1-x4, x2-x4, x3-x4] > 0 */
         double d[3][3];
@@ -387,7 +387,7 @@ static void test_masses_and_loads(void **state) {
     free_scene(&setup);
 }
 
-/* The end of a bar of hexahedra, 1 x 1: each of its corners takes a quarter of a uniform traction. */
+/* The end face of a bar of hexahedra, 1 x 1: each of its corners gets a quarter of a uniform traction. */
 static void test_a_traction_is_uniform(void **state) {
     (void)state;
     pbd_setup setup;
@@ -422,7 +422,7 @@ static void test_an_outside_is_closed(void **state) {
         check_ok(BUILD(bodies[b].file, &setup, "fixed=none"));
         check_ok(surface_of(&setup.scene, &outside));
         assert_int_equal(outside.triangles, bodies[b].triangles);
-        for (size_t t = 0; t < outside.triangles; t++) { /* the volume by Gauss's theorem: all faces look outwards */
+        for (size_t t = 0; t < outside.triangles; t++) { /* volume by Gauss's theorem: all faces point outwards */
             const double *p = setup.scene.particles.positions + 3 * outside.triangle[3 * t],
                          *q = setup.scene.particles.positions + 3 * outside.triangle[3 * t + 1],
                          *r = setup.scene.particles.positions + 3 * outside.triangle[3 * t + 2];
@@ -476,7 +476,7 @@ static void test_a_bar_is_drawn_out(void **state) {
     forget(&answer);
 }
 
-/* The canonical value of `file`: path and hash. */
+/* Runs the bar and returns its run id and the canonical value of `file`: path and hash. */
 static void run_and_take(char id[40], char value[PATH_MAX + 64]) {
     char file[PATH_MAX + 400];
     snprintf(file, sizeof file, "file=%s", in_workplace("bar.inp"));
@@ -506,7 +506,7 @@ static void test_a_run_is_tied_to_the_content(void **state) {
     expect_code(answer, 2);
     expect_says(answer.err, "was requested");
     forget(&answer);
-    answer = tell("show", first); /* the command that makes it again asks for the content it had */
+    answer = tell("show", first); /* the command that repeats the run requires the original content */
     expect_code(answer, 0);
     expect_says(answer.out, pinned);
     forget(&answer);

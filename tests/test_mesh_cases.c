@@ -1,5 +1,5 @@
-/* Cases with meshes as colliders, run as a person runs them: each method that meets colliders lets nobody in and loses
- * nobody, and triangles give the figures that the formula gives. */
+/* Cases with meshes as colliders, run as a user runs them: with each method that supports colliders no particle
+ * penetrates and none is lost, and a mesh gives the same results as the analytic shape. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,8 +38,8 @@ static double metric(outcome o, const char *name) {
     return json_number_value(value);
 }
 
-/* deepest: how far a particle's ball may be in the thing, in spacings. mpm stops what nodes carry, so that its
- * particles come to the surface itself. */
+/* deepest: allowed penetration of the ball of a particle, in spacings. mpm applies contact at grid nodes, so that its
+ * particle centres reach the surface. */
 static const struct {
     const char *method;
     double deepest;
@@ -49,7 +49,7 @@ static void test_every_method_stays_out_of_a_sphere(void **unused) {
     (void)unused;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         double distance[2];
-        for (int mesh = SANITIZED; mesh < 2; mesh++) { /* with sanitizers the mesh alone, for the time */
+        for (int mesh = SANITIZED; mesh < 2; mesh++) { /* with sanitizers only the mesh, to save time */
             const char *const settings[] = {"particles=300",
                                             "duration=0.1",
                                             "dt=5e-4",
@@ -133,7 +133,7 @@ static void test_bad_files(void **unused) {
     refuse("xpbi", file, "thickness=0.01", "has no area");
     snprintf(file, sizeof file, "file=%s", written("words.obj", "nothing of the kind\n"));
     refuse("xpbi", file, "thickness=0.01", "words.obj holds no triangles");
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* no limit of memory with these */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* no memory limit with these */
     snprintf(file, sizeof file, "file=%s",
              written("many.ply",
                      "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"

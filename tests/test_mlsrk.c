@@ -1,6 +1,5 @@
-/* Reproducing kernels: their gradients against finite differences of shape functions that are computed here, by solving
- * for them; what deformation gradients they give for affine maps, of corrected_sph too; and the kernel of the device
- * against the host's. */
+/* Reproducing kernels: their gradients against finite differences of shape functions that are solved for here; their
+ * deformation gradients for affine maps, and those of corrected_sph; and the device kernel against the host code. */
 #include "methods/physics/space/shape_gradients.h"
 #include "tests/element_ladder.h"
 #include "tests/reproducing_shapes.h"
@@ -14,8 +13,8 @@ static void make_gradients(const cloud *c, const shape_choice *choice, rest_neig
     assert_int_equal(out->deficient, 0);
 }
 
-/* b_ij is the gradient of shape function j at particle i; what is left of a sum of 0 is the particle's own. A corner,
- * an edge and the middle of a block of 125. */
+/* b_ij is the gradient of shape function j at particle i. Gradients at i sum to 0, so that of i itself is minus the sum
+ * over its neighbours. Compared at a corner, on an edge and in the middle of a block of 125. */
 static void compare_gradients(const char *what, int kernel, bool linear) {
     static const size_t looked_at[] = {0, 2, 62, 31, 124};
     static cloud c;
@@ -54,7 +53,7 @@ static void test_gradients(void **unused) {
     }
 }
 
-/* L of Eq. 8 is the same for all neighbours of a particle: with it their gradients are those of the constant basis
+/* L of Eq. 8 is the same for all neighbours of a particle: the corrected gradients are those of the constant basis
  * times one matrix, which makes sum (X_j - X_i) b_ij^T the identity. */
 static void test_corrected_gradients(void **unused) {
     (void)unused;
@@ -89,7 +88,7 @@ static void test_corrected_gradients(void **unused) {
 
 static const double affine[9] = {0.7, -0.9, 0.2, 0.4, 0.6, -0.3, 0.1, 0.5, 1.3};
 
-/* The largest entry of F - A over a jittered block of 8 x 7 x 6 that starts at A X + (1, -2, 0.5). */
+/* The largest entry of F - A in a jittered block of 8 x 7 x 6 particles that starts at A X + (1, -2, 0.5). */
 static double affine_error(const char *method, pbd_precision precision, const char *words) {
     trial t;
     solver s;
@@ -109,7 +108,7 @@ static double affine_error(const char *method, pbd_precision precision, const ch
     return worst;
 }
 
-/* C-12: with the gradient correction, or a linear basis, whatever the kernel and the form. */
+/* C-12: affine maps are exact with the gradient correction or a linear basis, for every kernel and form. */
 static void test_affine(void **unused) {
     (void)unused;
     static const char *const exact[][2] = {{"mlsrk", "basis=linear"},
@@ -133,7 +132,8 @@ static void test_affine(void **unused) {
         }
 }
 
-/* Without it they are not: by more than a third of the largest entry at some particle of this block. */
+/* Without the correction they are not: the error exceeds a third of the largest entry at some particle of this
+ * block. */
 static void test_affine_without_correction(void **unused) {
     (void)unused;
     static const char *const wrong[][2] = {{"mlsrk", "basis=constant"},
@@ -157,7 +157,7 @@ static void test_constant_corrected_is_corrected_sph(void **unused) {
     double *b = march("corrected_sph", PBD_PRECISION_F64, 1, &t.scene, "", 0.005, 3);
     double *c = march("mlsrk", PBD_PRECISION_F64, 1, &t.scene, "basis=linear", 0.005, 3);
     expect_same_bits("constant_corrected and corrected_sph", a, b, t.scene.particles.count);
-    assert_true(largest_difference(a, c, t.scene.particles.count) > 1e-6); /* the linear basis is another method */
+    assert_true(largest_difference(a, c, t.scene.particles.count) > 1e-6); /* the linear basis gives another result */
     free(a);
     free(b);
     free(c);
@@ -180,8 +180,8 @@ static double impulse_of(const char *words, const char *metric) {
     return impulse;
 }
 
-/* C-6: P F^T is symmetric, so the position form turns no body, whatever its basis; the displacement form only where
- * the basis makes both forms one. */
+/* C-6: P F^T is symmetric, so that the position form conserves angular momentum with every basis; the displacement form
+ * does so only with a basis for which the two forms are equal. */
 static void test_impulses(void **unused) {
     (void)unused;
     static const char *const kept[] = {"basis=linear", "basis=constant_corrected", "basis=constant",
@@ -202,7 +202,7 @@ static void test_impulses(void **unused) {
 
 /* ---- Poor bodies ------------------------------------------------------------------------------------------------- */
 
-/* A sheet of one layer: maps within its plane are exact and the direction across is as at rest. A lone particle: the
+/* A sheet of one layer: F is exact in the plane and the identity in the normal direction. A lone particle: F is the
  * identity. */
 static void test_poor_bodies(void **unused) {
     (void)unused;

@@ -1,5 +1,5 @@
-/* vibrating_bar and spinning_bar: what they measure, against closed forms. The measuring itself is held to swings that
- * the test makes up; then FEM, whose integrators do to an oscillator what the textbooks say. */
+/* Metrics of vibrating_bar and spinning_bar against closed forms: first for synthetic oscillations, which test the
+ * measurement itself, then for FEM, whose integrators damp an oscillator as in the textbooks. */
 #include <jansson.h>
 
 #include "harness/catalog/resolve.h"
@@ -8,7 +8,7 @@
 
 /* ---- Made-up motions --------------------------------------------------------------------------------------------- */
 
-/* A method whose state is a displacement of everything along z. */
+/* A method whose state is a common displacement of all particles along z, m. */
 typedef struct made_up {
     const pbd_scene *scene;
     double z;
@@ -69,8 +69,8 @@ static json_t *run_it(const char *const words[6]) {
     return run;
 }
 
-/* Backward Euler damps an oscillator by omega dt/2 to first order; the midpoint rule by nothing. A slender bar of
- * quadratic elements has the slender beam's frequency. */
+/* The damping ratio of an oscillator is omega dt/2 to first order with backward Euler, and 0 with the midpoint rule. A
+ * slender bar of quadratic elements has the frequency of a slender beam. */
 static void test_fem_swings_by_the_book(void **unused) {
     (void)unused;
     static const char *const euler[] = {"vibrating_bar", "fem_implicit", "dt=0.005",
@@ -98,12 +98,12 @@ static void test_a_spin_is_kept_by_the_midpoint_rule(void **unused) {
     static const char *const xpbd[] = {"spinning_bar", "strain_energy", "dt=0.0005",
                                        "iterations=5", "cells=1",       "duration=0.25"};
     json_t *run = run_it(midpoint);
-    /* Consistent masses spin, lumped ones are counted. */
+    /* The integrator conserves the angular momentum of consistent masses; the metric uses lumped masses. */
     check_near("midpoint: angular momentum lost", metric_in(run, "angular_momentum_loss"), 0, 0.01);
     check_near("midpoint: drift, m/s", metric_in(run, "drift_speed"), 0, 1e-9);
     json_decref(run);
     run = run_it(xpbd);
-    /* A rigid spin omega loses omega^2 dt t of its angular momentum by backward Euler. */
+    /* With backward Euler a rigid rotation at omega loses the share omega^2 dt t of its angular momentum. */
     const double omega = 2 * acos(-1);
     check_near("XPBD: angular momentum lost over omega^2 dt t",
                metric_in(run, "angular_momentum_loss") / (omega * omega * 0.0005 * 0.25), 1, 0.2);

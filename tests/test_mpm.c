@@ -1,9 +1,9 @@
-/* mpm against what is known of it from outside: its conservation laws, affine fields, bars whose modulus, sound and
- * friction have formulas; then what all methods share. */
+/* mpm against independent answers: conservation laws, affine fields, closed forms for modulus, wave speed and friction;
+ * then the properties that all methods share. */
 #include "tests/flow_values.h"
 #include "tests/ladder.h"
 
-enum { ROWS = 32 }; /* numbers of a particle in a saved state: place, mass, velocity, state, affine, volume..., F */
+enum { ROWS = 32 }; /* numbers per particle in a saved state: position, mass, velocity, state, affine, volume..., F */
 
 /* A block of nx x ny x nz particles on a lattice, with its lowest corner at the origin. */
 static void make_block(pbd_scene *s, int nx, int ny, int nz, double spacing) {
@@ -38,7 +38,7 @@ static void free_block(pbd_scene *s) {
     free(s->colliders.item);
 }
 
-/* Jittered, of uneven masses and volumes, with random velocities: nothing is even. */
+/* A jittered block with random masses, volumes and velocities. */
 static void make_cloud(pbd_scene *s) {
     uint64_t seed = 3;
     make_block(s, 5, 4, 6, 0.1);
@@ -79,8 +79,9 @@ typedef struct momenta {
     double linear[3], angular[3];
 } momenta;
 
-/* Of particles that carry affine velocities: x x m v, and what m C makes of the quarter of a cell's width squared that
- * a quadratic spline's second moment is along each axis (Jiang et al. 2015). Stress is symmetric and drops out. */
+/* Momenta of particles with affine velocities: angular momentum is x cross m v plus the contribution of m C times the
+ * second moment of the quadratic spline, a quarter of the squared cell width along each axis (Jiang et al. 2015).
+ * Stress is symmetric and drops out. */
 static momenta momenta_of(const solver *s, size_t particles, double size) {
     size_t bytes = 0;
     check_ok(s->method->save(s->state, NULL, &bytes));
@@ -100,7 +101,7 @@ static momenta momenta_of(const solver *s, size_t particles, double size) {
     return out;
 }
 
-/* x cross m v of the fields, and PBD_SPIN, are all of the angular momentum. */
+/* Checks that the angular momentum is x cross m v of the fields plus PBD_SPIN. */
 static void expect_reported(const solver *s, const pbd_scene *scene, const double angular[3]) {
     const size_t n = 3 * scene->particles.count;
     double *x = malloc(n * sizeof *x), *v = malloc(n * sizeof *v), spin[3], all[3] = {0};
@@ -142,7 +143,7 @@ static void test_momenta_are_kept(void **unused) {
     free_block(&scene);
 }
 
-/* All of a body's velocities are v0 + L x: grid and particles see the same field, and F moves by it. */
+/* Velocities v0 + L x: grid and particles reproduce the affine field, and F is updated with it. */
 static void test_affine_velocities_come_back(void **unused) {
     (void)unused;
     static const double L[3][3] = {{0.3, -1.2, 0.5}, {0.9, -0.1, 0.4}, {-0.6, 0.2, 0.7}}, v0[3] = {1, -2, 0.5};
@@ -150,7 +151,7 @@ static void test_affine_velocities_come_back(void **unused) {
     pbd_scene scene;
     solver s;
     make_cloud(&scene);
-    scene.material->E = 1e-9; /* no stress to speak of */
+    scene.material->E = 1e-9; /* negligible stress */
     for (size_t i = 0; i < 3 * scene.particles.count; i++) {
         const double *x = scene.particles.positions + i / 3 * 3, *l = L[i % 3];
         scene.particles.velocities[i] = v0[i % 3] + l[0] * x[0] + l[1] * x[1] + l[2] * x[2];
@@ -202,8 +203,8 @@ static void test_free_fall(void **unused) {
 
 /* ---- Elasticity -------------------------------------------------------------------------------------------------- */
 
-/* A bar of nu = 0, held at its lower end, pulled at the other by 1 % of E: away from both ends its strain is that of
- * Hooke's law. In Hencky strain e the force is E e exp(-e) over the area at rest. */
+/* A bar with nu = 0, fixed at its lower end and pulled at the other with a stress of 1 % of E: away from both ends its
+ * strain follows from Hooke's law in the Hencky strain e, in which the force over the rest area is E e exp(-e). */
 static void test_bar_pulled(void **unused) {
     (void)unused;
     enum { LONG = 24, ACROSS = 4 };
@@ -267,7 +268,8 @@ static void test_bar_vibrates(void **unused) {
     check_near("period, 16 cells long, s", period_of_bar(4, 32, 5e-4), wanted, 0.05 * wanted);
 }
 
-/* A uniform stretch at the start: F is that, and the momentum that its stress adds is Hencky's by hand. */
+/* A uniform initial stretch: F is that stretch, and the momentum added by its stress follows from Hencky's law by
+ * hand. */
 static void test_stretched_start(void **unused) {
     (void)unused;
     const double dt = 1e-9, size = 0.2, E = 1e5, nu = 0.3, mu = E / (2 * (1 + nu)),
@@ -300,7 +302,7 @@ static void test_stretched_start(void **unused) {
 
 /* ---- Colliders --------------------------------------------------------------------------------------------------- */
 
-/* A block on an incline (gravity is what is inclined) slides by g (sin - mu cos), or stays. */
+/* A block on an incline (gravity is inclined instead) slides with acceleration g (sin - mu cos), or stays. */
 static void test_friction_of_a_slope(void **unused) {
     (void)unused;
     static const struct {
@@ -321,7 +323,7 @@ static void test_friction_of_a_slope(void **unused) {
         scene.loads.gravity[2] = -9.81;
         add_floor(&scene, 0, given[k].friction);
         solver_open(&s, "mpm", PBD_PRECISION_F64, 1, &scene, given[k].words);
-        run_steps(&s, 500, 5e-4); /* the blow of the first load has died down */
+        run_steps(&s, 500, 5e-4); /* the transient of the initial load has decayed */
         double *first = velocities_of(&s, scene.particles.count), gained = 0;
         run_steps(&s, 1000, 5e-4);
         double *last = velocities_of(&s, scene.particles.count), *x = positions_of(&s, scene.particles.count),
@@ -340,7 +342,7 @@ static void test_friction_of_a_slope(void **unused) {
     }
 }
 
-/* A plate of an eighth of a cell, which no node is in: the floor far below has the nodes aligned. */
+/* A plate with a thickness of an eighth of a cell, in which no grid node lies: the floor far below aligns the nodes. */
 static void make_block_on_plate(pbd_scene *s) {
     make_block(s, 4, 4, 4, 0.1);
     add_floor(s, -1, 0);
@@ -350,7 +352,7 @@ static void make_block_on_plate(pbd_scene *s) {
                                                              .half = {1, 1, 0.0125}};
 }
 
-/* What falls on it has never more kinetic energy than it has fallen for, and comes to rest. */
+/* A block that falls on the plate never has more kinetic energy than its fall released, and comes to rest. */
 static void test_thin_wall_stops(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -380,7 +382,7 @@ static void test_thin_wall_stops(void **unused) {
     free_block(&scene);
 }
 
-/* One that moves gives all of its impulse at its own speed: its work is that speed times the block's momentum. */
+/* A moving plate exerts its whole impulse at its own speed: its work is that speed times the momentum of the block. */
 static void test_thin_wall_works(void **unused) {
     (void)unused;
     pbd_scene scene;
@@ -411,7 +413,7 @@ static void make_sand(pbd_scene *s) {
     s->loads.gravity[2] = -9.81;
 }
 
-/* A column without walls falls apart, and no particle's stress lies outside the cone (Klar et al. 2016, by hand from
+/* A column without walls collapses, and the stress of no particle is outside the cone (Klar et al. 2016, by hand from
  * the eigenvalues of F^T F). */
 static void test_sand_flows_within_its_cone(void **unused) {
     (void)unused;
@@ -457,7 +459,7 @@ static void test_sand_flows_within_its_cone(void **unused) {
     print_message("    %zu of %zu particles bear load, half-width %.3g m, height %.3g m\n", loaded,
                   scene.particles.count, widest, highest);
     assert_true(loaded > scene.particles.count / 10);
-    assert_true(widest > 0.09 && highest < 0.12); /* 0.07 and 0.15 before */
+    assert_true(widest > 0.09 && highest < 0.12); /* 0.07 and 0.15 at the start */
     free(f);
     free(x);
     solver_close(&s);
@@ -540,7 +542,7 @@ static void test_save_and_load(void **unused) {
     pbd_scene scene;
     solver s;
     make_sand(&scene);
-    scene.colliders.item[0].velocity[2] = 0.1; /* time matters */
+    scene.colliders.item[0].velocity[2] = 0.1; /* the scene depends on time */
     solver_open(&s, "mpm", PBD_PRECISION_F32, 1, &scene, "");
     run_steps(&s, 20, 2e-4);
     size_t bytes = 0;
@@ -561,7 +563,7 @@ static void test_save_and_load(void **unused) {
     free_block(&scene);
 }
 
-/* Two halves of a step differ from one by the second order alone: a step of another size takes its own stress. */
+/* Alternating step sizes differ from even steps only to second order: each step uses the stress for its own size. */
 static void test_steps_of_several_sizes(void **unused) {
     (void)unused;
     double *x[2];
@@ -631,14 +633,15 @@ static void test_bad_scenes(void **unused) {
     free_block(&scene);
 }
 
-/* Coincident and lone particles bear it; a step far above the CFL limit warns, and ends as diverged, not as NaN. */
+/* Coincident and lone particles are handled; a step far above the CFL limit gives a warning, and ends as diverged, not
+ * with NaN. */
 static void test_poor_scenes(void **unused) {
     (void)unused;
     pbd_scene scene;
     solver s;
     make_block(&scene, 4, 4, 4, 0.1);
-    memcpy(scene.particles.positions, scene.particles.positions + 3, 3 * sizeof(double)); /* two at one place */
-    scene.particles.positions[3 * 63] = 9;                                                /* one alone */
+    memcpy(scene.particles.positions, scene.particles.positions + 3, 3 * sizeof(double)); /* two coincident */
+    scene.particles.positions[3 * 63] = 9;                                                /* a lone one */
     scene.loads.gravity[2] = -10;
     solver_open(&s, "mpm", PBD_PRECISION_F32, 1, &scene, "");
     run_steps(&s, 20, 1e-4);

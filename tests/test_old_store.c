@@ -1,8 +1,8 @@
-/* A store that commit 5e3bc93 wrote (data/store-5e3bc93.db, as it stands but for VACUUM) is read and written on, also
- * where a parameter has another name today: `stir` of case rotation is `start_jitter`.
+/* A store written by commit 5e3bc93 (data/store-5e3bc93.db, unchanged except for VACUUM) can be read and extended, also
+ * where a parameter has been renamed since: `stir` of case rotation is now `start_jitter`.
  *
- * Numbers of the old runs are what the old program printed. An older program to compare with is a script before this
- * one, which knows the former name alone.
+ * Expected numbers of the old runs are what the old program printed. The older program to compare with is a script that
+ * wraps this program and knows only the former name.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
     "rotation", "-m", "corrected_sph", "-s", "nx=4", "-s", "ny=4", "-s", "nz=4", "-s", "dt=0.005", "-s", \
         "solver=jacobi", "-t", "1"
 
-/* A copy of the old store, new for each test. */
+/* A fresh copy of the old store for each test. */
 static const char *old_store(void) {
     const char *path = fresh("old.db");
     file_bytes file = read_bytes(PBD_TEST_FOLDER "/data/store-5e3bc93.db");
@@ -108,14 +108,14 @@ static json_t *histories(const char *path, const char *case_name, const char *me
     return json_of(&answer);
 }
 
-/* The same words as the old store's run, with the parameter's name of today. */
+/* Repeats the run of the old store with the current name of the parameter. */
 static void add_rotation(const char *path) {
     told answer = tell("run", ROTATION, "-s", "start_jitter=0.1", "--db", path, "-q");
     expect_code(answer, 0);
     forget(&answer);
 }
 
-/* One history of two builds. Another machine or other compiler flags than the old store's begin a history of their own:
+/* Expects one history of two builds. A machine or compiler flags other than those of the old store start a new history:
  * then there are two, and both have the value. */
 static void assert_two_builds(json_t *all, double value) {
     if (json_array_size(all) == 2) {
@@ -164,7 +164,7 @@ static void a_history_goes_on_across_a_renamed_parameter(void **state) {
     json_decref(all);
     assert_clean(path);
     if (!one) return;
-    /* The same by the newest cells alone. */
+    /* The same for the newest cells only. */
     told answer = tell("history", "--db", path, "--case", "rotation", "--metric", "f_error_all");
     expect_code(answer, 0);
     expect_says(answer.out, "1 histories of 1 cells");
@@ -172,7 +172,7 @@ static void a_history_goes_on_across_a_renamed_parameter(void **state) {
     forget(&answer);
 }
 
-/* The newest build of a cell counts, under whichever name it ran. */
+/* The newest build of a cell counts, whichever name its parameter had. */
 static void a_work_precision_diagram_has_one_point_for_both_names(void **state) {
     (void)state;
     const char *path = old_store();
@@ -182,7 +182,7 @@ static void a_work_precision_diagram_has_one_point_for_both_names(void **state) 
     const json_t *points = json_object_get(work, "points");
     assert_int_equal(json_array_size(points), 1);
     const char *sha = json_string_value(json_object_get(json_array_get(points, 0), "git_sha"));
-    /* times under sanitizers are left out */
+    /* times under sanitizers are ignored, so the old build stays */
     assert_int_equal(strcmp(sha, "5e3bc93b018a9a89f7b79961cb926150120a8117") == 0, SANITIZED);
     json_decref(work);
 }
@@ -211,7 +211,8 @@ static void it_is_merged_into_a_new_store(void **state) {
 
 /* ---- Comparing with an older program ----------------------------------------------------------------------------- */
 
-/* Knows `stir` and not `start_jitter`, and says so in --help; `change` is a sed command for what it prints. */
+/* A script that accepts `stir` but not `start_jitter`, also in --help; `change` is a sed command applied to its
+ * output. */
 static const char *older_program(const char *change) {
     const char *path = in_workplace("older");
     FILE *file = fopen(path, "w");
@@ -237,14 +238,14 @@ static told compare_with(const char *program) {
 static void a_program_that_knows_the_former_name_is_compared(void **state) {
     (void)state;
     told answer = compare_with(older_program(""));
-    if (answer.code != 4) expect_code(answer, 0); /* 4: eight pairs need not decide */
+    if (answer.code != 4) expect_code(answer, 0); /* 4: eight pairs may be inconclusive */
     json_t *compared = json_loads(answer.out, 0, NULL);
     assert_int_equal(json_array_size(json_object_get(compared, "pairs")), 8);
     json_decref(compared);
     forget(&answer);
 }
 
-/* The cells have two ids and are one: builds must agree on it. */
+/* The two programs give one cell different ids; their answers are compared nevertheless. */
 static void answers_are_compared_across_a_renamed_parameter(void **state) {
     (void)state;
     told answer =
@@ -265,7 +266,7 @@ static void values_keep_their_spelling_and_keys_their_order(void **state) {
     params = pbd_params_today("rotation", "vbd", "{\"spin\":0,\"stage\":2,\"stir\":1}");
     assert_string_equal(params, "{\"spin\":0,\"stage\":2,\"start_jitter\":1}");
     free(params);
-    params = pbd_params_today("twist", "vbd", "{\"stir\":1}"); /* another's parameter */
+    params = pbd_params_today("twist", "vbd", "{\"stir\":1}"); /* a parameter of another case */
     assert_string_equal(params, "{\"stir\":1}");
     free(params);
     params = pbd_params_today("rotation", "xpbi", "{\"dt\":1,\"kernel\":\"poly6\",\"stir\":1}"); /* added since */
@@ -287,7 +288,7 @@ static void values_keep_their_spelling_and_keys_their_order(void **state) {
     assert_null(pbd_name_before("twist", "mlsrk", "start_jitter"));
 }
 
-/* A former name that were some parameter's today would be taken for that one. */
+/* A former name must not be the current name of a parameter, which would be mistaken for it. */
 static void former_names_are_free(void **state) {
     (void)state;
     for (size_t i = 0; i < pbd_case_count(); i++)

@@ -43,7 +43,7 @@ typedef struct parsed {
 
 enum { MOST_WORDS = 24 };
 
-/* getopt may change the order of argv, not the words themselves. */
+/* getopt may reorder argv, but does not change the words. */
 static parsed parse_words(const char *const *words) {
     char *argv[MOST_WORDS + 2] = {(char *)(uintptr_t) "sample"};
     int argc = 1;
@@ -67,7 +67,7 @@ static void drop(parsed *p) {
         if ((p).status.code != PBD_OK) fail_msg("refused, with «%s»", (p).status.text); \
     } while (0)
 
-/* Refused, and the sentence has these parts. */
+/* Expects a refusal whose message contains these parts. */
 static void expect_refusal(parsed p, const char *const *parts) {
     if (p.status.code != PBD_BAD_INPUT) fail_msg("not refused (code %d), wanted «%s»", p.status.code, parts[0]);
     for (size_t i = 0; parts[i]; i++)
@@ -131,7 +131,7 @@ static void words_keep_their_order(void **state) {
     assert_int_equal(p.words.count, 7);
     for (size_t i = 0; i < 7; i++) assert_string_equal(p.words.item[i], wanted[i]);
     assert_int_equal(p.options.count, 3);
-    assert_false(p.help); /* behind -- it is a word */
+    assert_false(p.help); /* after -- it is a word */
     drop(&p);
 }
 
@@ -164,7 +164,7 @@ static void numbers_are_held_to_their_range(void **state) {
     refuses(parse("--seed", "9223372036854775808"), "--seed=", "[0, 9000000000000000]");
 }
 
-/* The ends of a range belong to it. */
+/* Ranges include their ends. */
 static void ends_of_ranges_are_taken(void **state) {
     (void)state;
     parsed p = parse("-n", "40", "-l", "-0.5", "--part", "50%");
@@ -214,7 +214,7 @@ static void wrong_names_get_the_nearest(void **state) {
     refuses(far, "'--completely-different'", "`pbdbench sample --help`");
 }
 
-/* getopt says which letter it was, not in which word; the word before must not be blamed. */
+/* getopt reports the letter but not its word; the message must not name the word before. */
 static void wrong_letters_are_named(void **state) {
     (void)state;
     refuses(parse("-z"), "sample has no option '-z'");
@@ -222,7 +222,7 @@ static void wrong_letters_are_named(void **state) {
     refuses(parse("-qz"), "'-z'");
     refuses(parse("--flag", "-zq"), "'-z'");
     refuses(parse("--text=x", "-zq"), "'-z'");
-    refuses(parse("-q", "-\xc3\xa9q"), "'-\\xc3'"); /* half of a letter of UTF-8 is no text */
+    refuses(parse("-q", "-\xc3\xa9q"), "'-\\xc3'"); /* half of a UTF-8 character is escaped */
     refuses(parse("-:"), "'-:'");
     refuses(parse("-q=1"), "'-='");
 }
@@ -351,7 +351,7 @@ static void help_is_narrow(void **state) {
     }
 }
 
-/* A usage is lines that begin with the verb's name, or with a blank where one goes on. */
+/* Every line of a usage begins with the name of the verb, or with a blank if it continues the line before. */
 static void verbs_are_whole(void **state) {
     (void)state;
     for (size_t i = 0; pbd_verbs[i]; i++) {
@@ -374,7 +374,7 @@ static void verbs_are_whole(void **state) {
     }
 }
 
-/* Limits of options.c: more choices, or longer ones, would be cut without a word. */
+/* Limits of options.c: more or longer choices would be truncated silently. */
 static void check_choices(const char *verb, const pbd_option *o) {
     /* Besides files there may be choices, as of `sweep --engine`. */
     if (o->words == PBD_WORDS_FILES ? o->kind != PBD_OPTION_MANY && o->choices != NULL
@@ -421,7 +421,7 @@ static void rows_are_sound(void **state) {
 
 enum { LINES_A_VERB = 500, MOST_RANDOM = 9, ROOM = 300, STRUCT_SIZE = 1 << 16 };
 
-/* xorshift64*, so that every machine tries the same lines. */
+/* xorshift64*, so that the lines are the same on every machine. */
 static uint64_t dice_state;
 static size_t dice(size_t sides) {
     dice_state ^= dice_state >> 12;
@@ -476,7 +476,7 @@ static const char *random_value(const pbd_option *o) {
                                          "9223372036854775807",
                                          "9223372036854775808"};
     static char choice[80];
-    if (o && o->choices && dice(2)) { /* one of its own, now and then cut short */
+    if (o && o->choices && dice(2)) { /* one of its choices, sometimes truncated */
         const char *begin = o->choices;
         for (size_t skip = dice(6); skip > 0 && strchr(begin, '|'); skip--) begin = strchr(begin, '|') + 1;
         snprintf(choice, sizeof choice, "%.*s", (int)(strcspn(begin, "|") - (dice(8) == 0)), begin);
@@ -485,7 +485,7 @@ static const char *random_value(const pbd_option *o) {
     return values[dice(sizeof values / sizeof *values)];
 }
 
-/* One letter changed, lost, doubled or put in. */
+/* Changes, deletes, doubles or inserts one letter. */
 static void slip(char word[ROOM]) {
     const size_t length = strlen(word), at = length ? dice(length) : 0;
     if (length == 0 || length + 2 > ROOM) return;
@@ -509,7 +509,7 @@ static void random_word(const pbd_option *options, char word[ROOM]) {
             for (size_t i = 0, length = dice(ROOM - 1); i <= length; i++)
                 word[i] = i < length ? (char)(1 + dice(255)) : '\0';
             return;
-        case 1: /* a heap of letters */
+        case 1: /* several letters in one word */
             snprintf(word, ROOM, "-%c%c%.200s", o && o->letter ? o->letter : 'x', (int)('a' + dice(26)),
                      random_value(o));
             return;
@@ -534,7 +534,7 @@ static bool one_of(const char *word, char lines[][ROOM], int count) {
     return false;
 }
 
-/* What was taken keeps to its row; then the member is wiped. */
+/* Checks that an accepted value obeys its row, then resets the member. */
 static void check_member(const pbd_verb *verb, const pbd_option *o, char *options) {
     void *member = options + o->member;
     size_t size = sizeof(double);
@@ -564,7 +564,7 @@ static void check_member(const pbd_verb *verb, const pbd_option *o, char *option
     memset(member, 0, size);
 }
 
-/* A refusal is one whole sentence about this line: what it says is no option is none, and what it offers is one. */
+/* A refusal is a complete sentence about an option, and does not deny an option that the verb has. */
 static void check_refusal(const pbd_verb *verb, const pbd_status *status) {
     const size_t length = strnlen(status->text, sizeof status->text);
     if (length < 10 || length >= sizeof status->text - 1) fail_msg("%s: no sentence: «%s»", verb->name, status->text);
@@ -614,7 +614,7 @@ static void random_lines_get_an_answer(void **state) {
         for (int line = 0; line < LINES_A_VERB; line++) one_random_line(pbd_verbs[i], options, &taken, &refused);
     }
     free(options);
-    /* Neither answer may be so rare that the other alone was tried. */
+    /* Both outcomes must occur often enough. */
     if (taken < 500 || refused < 500) fail_msg("%zu lines taken, %zu refused", taken, refused);
 }
 
