@@ -105,7 +105,7 @@ static pbd_status observe(const pbd_setup *setup, const pbd_method *method, cons
     double *x PBD_CLEANUP(pbd_free_memory) = NULL;
     PBD_TRY(body_positions(scene, method, state, &x));
     PBD_TRY(granular_look(&detail->watch, setup, method, state, x, time, &parts, recorder));
-    const double fragments = (double)(parts.pieces + parts.crumbs);
+    const double fragments = (double)parts.pieces;
     pbd_series(recorder, "fragments", "value", "1", &fragments, 1, 1);
     return pbd_ok();
 }

@@ -29,11 +29,11 @@ static pbd_status begin(void *self, stepper *run) {
 }
 
 static pbd_status sweep(const xpbi *s, const stepper *run) {
-    const uint32_t *lane = s->layout.colour_lane;
+    const xpbi_layout *l = &s->layout;
     xpbi_hourglass_args args = args_of(s, run);
-    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
-        args.lane = lane[c];
-        PBD_TRY(PBD_RUN(run->exec, xpbi_project_hourglass, lane[c + 1] - lane[c], s->layout.work[c], &args));
+    for (size_t i = 0; i < l->at.stages; i++) {
+        args.lane = l->stage[i].lane;
+        PBD_TRY(PBD_RUN(run->exec, xpbi_project_hourglass, xpbi_lanes(l, i), xpbi_work(l, i), &args));
     }
     return pbd_ok();
 }

@@ -19,7 +19,7 @@ static size_t arrays_of(const void *self, device_array *row) {
     const size_t stray = s->hourglass.hourglass_control > 0 ? 4 * n : 0;
     const size_t pushed = s->set.solver == solver_jacobi ? 12 * n : 0;
     const grid *search = &s->layout.search, *colouring = &s->layout.colouring;
-    /* `builds` and `bits` determine the order of particles in later steps. */
+    /* What the grids save determines the order of particles and constraints in later steps. */
     const device_array rows[] = {DEVICE_SAVED(s->now.x, 4 * n),
                                  DEVICE_SAVED(s->now.v, 4 * n),
                                  DEVICE_SAVED(s->now.body, 12 * n),
@@ -47,8 +47,12 @@ static size_t arrays_of(const void *self, device_array *row) {
                                  HOST_SAVED(s->momentum_error),
                                  HOST_SAVED(search->builds),
                                  HOST_SAVED(search->bits),
+                                 HOST_SAVED(search->low),
+                                 HOST_SAVED(search->high),
                                  HOST_SAVED(colouring->builds),
-                                 HOST_SAVED(colouring->bits)};
+                                 HOST_SAVED(colouring->bits),
+                                 HOST_SAVED(colouring->low),
+                                 HOST_SAVED(colouring->high)};
     return DEVICE_ROWS(row, rows);
 }
 
@@ -187,18 +191,17 @@ static xpbi_solve_args solve_args(const xpbi *s, double dt) {
 }
 
 /* constraint=pair has two solves per particle. */
-static pbd_work solve_work(const xpbi *s, int colour) {
+static pbd_work solve_work(const xpbi *s, size_t stage) {
     const size_t solves = s->form == XPBI_SHEAR ? 2 : 1;
-    const pbd_work once = s->layout.work[colour];
+    const pbd_work once = xpbi_work(&s->layout, stage);
     return (pbd_work){solves * once.items, solves * once.entries};
 }
 
-/* The constraints, colour by colour. */
-static pbd_status solve_colours(const xpbi *s, xpbi_solve_args *args) {
-    const uint32_t *lane = s->layout.colour_lane;
-    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
-        args->lane = lane[c];
-        PBD_TRY(PBD_RUN(s->run.exec, xpbi_solve_cells, lane[c + 1] - lane[c], solve_work(s, c), args));
+/* The constraints, stage by stage. */
+static pbd_status solve_stages(const xpbi *s, xpbi_solve_args *args) {
+    for (size_t i = 0; i < s->layout.at.stages; i++) {
+        args->lane = s->layout.stage[i].lane;
+        PBD_TRY(PBD_RUN(s->run.exec, xpbi_solve_cells, xpbi_lanes(&s->layout, i), solve_work(s, i), args));
     }
     return pbd_ok();
 }
@@ -208,7 +211,7 @@ static pbd_status start_with_stress(const xpbi *s) {
     xpbi_solve_args args = solve_args(s, s->run.dt);
     args.warm = 1;
     args.relaxation = 1;
-    return is_jacobi(s) ? xpbi_jacobi_sweep(s, &args, false, false) : solve_colours(s, &args);
+    return is_jacobi(s) ? xpbi_jacobi_sweep(s, &args, false, false) : solve_stages(s, &args);
 }
 
 static pbd_status sweep(xpbi *s) {
@@ -217,7 +220,7 @@ static pbd_status sweep(xpbi *s) {
     if (s->run.done == 0 && s->set.multipliers == multipliers_stress) PBD_TRY(start_with_stress(s));
     args.note = last ? s->note : NULL;
     return is_jacobi(s) ? xpbi_jacobi_sweep(s, &args, is_averaged(s), last || s->set.tolerance > 0)
-                        : solve_colours(s, &args);
+                        : solve_stages(s, &args);
 }
 
 static pbd_status iterate(void *self, stepper *run) { return PBD_PHASE(run->recorder, "inelasticity", sweep(self)); }

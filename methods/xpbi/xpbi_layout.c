@@ -1,14 +1,14 @@
 #include "methods/xpbi/xpbi_layout.h"
 
-#include <string.h>
+#include <math.h>
 
-int xpbi_colours(const xpbi_layout *l) { return l->period * l->period * l->period; }
+/* Bytes of the positions and velocities of a slab, for each thread. */
+enum { XPBI_SLAB = 1 << 20 };
 
 void xpbi_layout_free(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
-    void *device[] = {at->length,     at->near, at->begins,      at->lanes,     at->tally,     at->bundle,
-                      at->row,        at->own,  at->slot_length, at->slot_near, at->neighbour, l->slices.smoothing,
-                      l->slices.entry};
+    void *device[] = {at->length, at->near,        at->begins,    at->stage,     at->bundle,          at->row,
+                      at->own,    at->slot_length, at->slot_near, at->neighbour, l->slices.smoothing, l->slices.entry};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) pbd_free(l->exec, device[i]);
     grid_free(&l->search);
     grid_free(&l->colouring);
@@ -22,16 +22,15 @@ pbd_status xpbi_allocate(pbd_exec *exec, size_t count, size_t size, void *out) {
 pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, double reach, int period) {
     xpbi_layout_args *at = &l->at;
     *l = (xpbi_layout){.exec = exec, .particles = particles, .padding = particles, .reach = reach, .period = period};
+    const size_t share = XPBI_SLAB / (8 * sizeof(real));
+    l->large = 4 * share;
+    l->slab = pbd_exec_is_gpu(exec) ? 0 : share * (size_t)pbd_exec_threads(exec); /* a GPU needs many cells at once */
     PBD_TRY(grid_create_bare(&l->search, exec, particles, reach));
     if (period == 2) PBD_TRY(grid_create(&l->colouring, exec, particles, NULL, 2 * reach, false));
     PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), &at->length));
     PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), &at->near));
-    PBD_TRY(xpbi_allocate(exec, XPBI_MOST_COLOURS + 1, sizeof(uint32_t), &at->begins));
-    PBD_TRY(xpbi_allocate(exec, XPBI_HOST_NUMBERS, sizeof(uint32_t), &at->lanes));
-    /* At most one cell per particle, and one partial bundle per colour. */
-    at->bundles = particles / XPBI_LANES + XPBI_MOST_COLOURS;
-    PBD_TRY(xpbi_allocate(exec, 3 * at->bundles + 1, sizeof(uint32_t), &at->tally));
-    return xpbi_allocate(exec, at->bundles + 1, sizeof(uint32_t), &at->bundle);
+    PBD_TRY(xpbi_allocate(exec, XPBI_MOST_STAGES + 1, sizeof *at->begins, &at->begins));
+    return xpbi_allocate(exec, XPBI_MOST_STAGES + 1, sizeof *at->stage, &at->stage);
 }
 
 pbd_status xpbi_room(pbd_exec *exec, size_t wanted, size_t size, void *device, size_t *room) {
@@ -51,22 +50,39 @@ static int xpbi_bits(size_t most) {
     return bits;
 }
 
-/* Sorts cells by colour and window. */
+/* Cuts a large body along its longest axis; of equal ones along the last, the slowest of the order of rows. The axis
+ * decides the order of the constraints, so it must not depend on the number of threads. */
+static xpbi_slabs xpbi_cut(const xpbi_layout *l) {
+    const grid *g = l->period == 2 ? &l->colouring : &l->search;
+    const double most = fmin(l->slab ? (double)(l->particles / l->slab) : 1, XPBI_MOST_SLABS);
+    xpbi_slabs out = {.count = 1, .axis = 2};
+    double longest = 0;
+    for (int d = 2; d >= 0 && l->particles >= l->large; d--) {
+        const double low = floor(g->low[d] / g->cell), end = floor(g->high[d] / g->cell) + 1;
+        const double cells = end - low + 2 * (l->period - 1); /* with the largest shift */
+        const double width = fmax(ceil(cells / fmax(most, 1)), l->period), count = ceil(cells / width);
+        if (!(cells > longest && count >= 1)) continue;
+        longest = cells;
+        out = (xpbi_slabs){(int)count, d, (real)low, (real)(1 / width)};
+    }
+    return out;
+}
+
+/* Sorts cells by stage and window. */
 static pbd_status xpbi_order_cells(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
-    const size_t n = l->particles, windows = n / XPBI_WINDOW + XPBI_MOST_COLOURS;
+    const size_t n = l->particles, windows = n / XPBI_WINDOW + at->stages;
     PBD_TRY(PBD_RUN(l->exec, xpbi_find_cells, n, at));
     PBD_TRY(pbd_scan(l->exec, at->number, n, NULL));
     PBD_TRY(PBD_RUN(l->exec, xpbi_list_cells, n, at));
-    PBD_TRY(pbd_sort_pairs(l->exec, at->key, at->cell, n, 5));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_mark_colours, n, at));
+    PBD_TRY(pbd_sort_pairs(l->exec, at->key, at->cell, n, xpbi_bits(at->stages)));
+    PBD_TRY(PBD_RUN(l->exec, xpbi_mark_stages, n, at));
     return pbd_sort_pairs(l->exec, at->window, at->cell, n, XPBI_MEMBER_BITS + xpbi_bits(windows));
 }
 
 /* Assigns cells to lanes. Waits for the device, for their number. */
 static pbd_status xpbi_make_lanes(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
-    uint32_t numbers[XPBI_HOST_NUMBERS];
     PBD_TRY(PBD_RUN(l->exec, xpbi_place_lanes, 1, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_clear_lanes, XPBI_LANES * at->bundles, at));
     PBD_TRY(PBD_RUN(l->exec, xpbi_place_cells, l->particles, at));
@@ -74,18 +90,12 @@ static pbd_status xpbi_make_lanes(xpbi_layout *l) {
     PBD_TRY(pbd_scan(l->exec, at->bundle, at->bundles, NULL));
     PBD_TRY(PBD_RUN(l->exec, xpbi_tally_bundles, at->bundles, at));
     PBD_TRY(pbd_scan(l->exec, at->tally, 3 * at->bundles, NULL));
-    PBD_TRY(PBD_RUN(l->exec, xpbi_tally_colours, XPBI_MOST_COLOURS, at));
-    PBD_TRY(pbd_download(l->exec, numbers, at->lanes, sizeof numbers));
-    memcpy(l->colour_lane, numbers, sizeof l->colour_lane);
-    l->lanes = numbers[XPBI_MOST_COLOURS];
-    l->slice_count = numbers[XPBI_SLICES];
+    PBD_TRY(PBD_RUN(l->exec, xpbi_tally_stages, at->stages, at));
+    PBD_TRY(pbd_download(l->exec, l->stage, at->stage, (at->stages + 1) * sizeof *l->stage));
+    l->lanes = l->stage[at->stages].lane;
+    l->slice_count = l->stage[at->stages].slices;
     l->all = (pbd_work){l->particles, 0};
-    for (int c = 0; c < XPBI_MOST_COLOURS; c++) {
-        const uint32_t *tally = numbers + XPBI_TALLY + 3 * c;
-        l->work[c] = (pbd_work){tally[0], tally[1]};
-        l->near[c] = (pbd_work){tally[0], tally[2]};
-        l->all.entries += tally[1];
-    }
+    for (size_t s = 0; s < at->stages; s++) l->all.entries += l->stage[s].neighbours;
     return pbd_ok();
 }
 
@@ -131,7 +141,7 @@ static pbd_status xpbi_make_rows(xpbi_layout *l) {
  * the entries, which are computed later. */
 static pbd_status xpbi_room_for_lists(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
-    const size_t n = l->particles, each = l->slices.entries * sizeof(real);
+    const size_t n = l->particles, lanes = XPBI_LANES * at->bundles, each = l->slices.entries * sizeof(real);
     struct {
         uint32_t **at;
         size_t count;
@@ -140,12 +150,13 @@ static pbd_status xpbi_room_for_lists(xpbi_layout *l) {
                 {&at->rank, n},
                 {&at->members, n},
                 {&at->lane, n},
-                {&at->key, n},
-                {&at->window, n},
+                {&at->key, lanes},
+                {&at->window, lanes},
                 {&at->cell, n},
                 {&at->number, n + 1},
-                {&at->lane_leader, XPBI_LANES * at->bundles},
-                {&at->lane_members, XPBI_LANES * at->bundles}};
+                {&at->lane_leader, lanes},
+                {&at->lane_members, lanes},
+                {&at->tally, 3 * at->bundles + 1}};
     size_t count = 0;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         part[i].count = (part[i].count + 15) / 16 * 16; /* aligned to 64 bytes */
@@ -173,6 +184,10 @@ pbd_status xpbi_layout_make(xpbi_layout *l, const real *rows, double near) {
         at->cells = grid_view_of(&l->colouring);
         at->at = l->colouring.particle;
     }
+    at->slabs = xpbi_cut(l);
+    at->stages = (size_t)(at->slabs.count * l->period * l->period * l->period);
+    at->bundles = l->particles / XPBI_LANES + at->stages; /* at most one partial bundle per stage */
+    PBD_TRY(xpbi_room(l->exec, at->bundles + 1, sizeof *at->bundle, &at->bundle, &l->room[7]));
     PBD_TRY(xpbi_room_for_lists(l));
     PBD_TRY(PBD_RUN(l->exec, xpbi_count_neighbours, l->particles, grid_search_work(&l->search, l->all.entries), at));
     PBD_TRY(xpbi_order_cells(l));

@@ -5,11 +5,12 @@
 #include "methods/physics/space/neighbours.h"
 #include "methods/xpbi/xpbi_kernels.h"
 
-PBD_PRECISE(xpbi_layout_create, xpbi_layout_free, xpbi_layout_make, xpbi_colours, xpbi_allocate, xpbi_room)
+PBD_PRECISE(xpbi_layout_create, xpbi_layout_free, xpbi_layout_make, xpbi_allocate, xpbi_room)
 
 typedef struct xpbi_layout {
     pbd_exec *exec;
     size_t particles, padding; /* padding: the first padding row, after the rows of other matter */
+    size_t large, slab;        /* particles: of a body that is cut, and of a slab (0: one slab) */
     int period;                /* colours along an axis */
     double reach;              /* 2r, m */
     grid search;               /* after a sort, places are particles */
@@ -17,13 +18,22 @@ typedef struct xpbi_layout {
     xpbi_layout_args at;
     xpbi_slices slices;
     size_t lanes, slice_count, rows;
-    uint32_t colour_lane[XPBI_MOST_COLOURS + 1];
-    /* By colour: particles and all neighbours; particles and neighbours that may touch. all: `work` of all colours. */
-    pbd_work work[XPBI_MOST_COLOURS], near[XPBI_MOST_COLOURS], all;
-    size_t room[7]; /* capacities of growing arrays: xpbi_room */
+    xpbi_stage_numbers stage[XPBI_MOST_STAGES + 1]; /* at.stages of them, and one more */
+    pbd_work all;                                   /* particles and all neighbours */
+    size_t room[8];                                 /* capacities of growing arrays: xpbi_room */
 } xpbi_layout;
 
-int xpbi_colours(const xpbi_layout *l);
+static inline size_t xpbi_lanes(const xpbi_layout *l, size_t stage) {
+    return l->stage[stage + 1].lane - l->stage[stage].lane;
+}
+/* Particles of a stage and all neighbours; particles and neighbours that may touch. */
+static inline pbd_work xpbi_work(const xpbi_layout *l, size_t stage) {
+    return (pbd_work){l->stage[stage].particles, l->stage[stage].neighbours};
+}
+static inline pbd_work xpbi_near_work(const xpbi_layout *l, size_t stage) {
+    return (pbd_work){l->stage[stage].particles, l->stage[stage].near};
+}
+
 void xpbi_layout_free(xpbi_layout *l);
 pbd_status xpbi_allocate(pbd_exec *exec, size_t count, size_t size, void *out);
 pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, double reach, int period);

@@ -5,7 +5,13 @@
  * apart: 3 x 3 x 3 colours of cells of 2r, or 2 x 2 x 2 of cells of 4r. Particles of one cell are updated one after
  * another.
  *
- * For SIMD and GPUs a cell is a lane: XPBI_LANES cells of one colour form a bundle, and the k-th particles of its cells
+ * A sweep updates one colour after another, and each passes over the positions and velocities of the whole body, which
+ * leave the cache in between if the body is large. On a CPU a large body is therefore cut along its longest axis into
+ * slabs, and all colours of a slab are updated before the next slab. The slabs of later colours are shifted
+ * (xpbi_stage), so that a cell still follows all cells of earlier colours that share particles with it: a sweep with
+ * slabs gives the same bits as one without. A stage is one colour of one slab: its cells may be updated concurrently.
+ *
+ * For SIMD and GPUs a cell is a lane: XPBI_LANES cells of one stage form a bundle, and the k-th particles of its cells
  * a slice. Row r of a slice has the r-th neighbour of each of its particles. A lane processes its bundle slice by
  * slice, so it reads and writes only the 27 cells around its own, which stay in the cache. Cells are sorted by their
  * number of particles, within windows, and the particles of a cell by decreasing number of neighbours, so that slices
@@ -26,28 +32,34 @@
 
 enum {
     XPBI_LANES = PARTICLE_SLICE,
-    XPBI_MOST_COLOURS = 27,
+    XPBI_MOST_SLABS = 64,
+    XPBI_MOST_STAGES = 27 * XPBI_MOST_SLABS,
     XPBI_WINDOW = 512, /* cells sorted together by number of particles */
     XPBI_MEMBER_BITS = 6
 };
 #define XPBI_ABSENT UINT32_MAX
 
-/* Numbers that the host reads: the first lane of each colour, and one more; the number of slices; then by colour the
- * numbers of particles, of their neighbours, and of near neighbours. */
-enum {
-    XPBI_SLICES = XPBI_MOST_COLOURS + 1,
-    XPBI_TALLY = XPBI_SLICES + 1,
-    XPBI_HOST_NUMBERS = XPBI_TALLY + 3 * XPBI_MOST_COLOURS
-};
+/* A stage: its first lane; its numbers of particles, of their neighbours, and of near neighbours. The entry after the
+ * last stage has the numbers of lanes and slices. */
+typedef struct xpbi_stage_numbers {
+    uint32_t lane, particles, neighbours, near, slices;
+} xpbi_stage_numbers;
+
+typedef struct xpbi_slabs {
+    int count, axis;
+    real low, per_width; /* the lowest cell along the axis; 1 over the width of a slab in cells */
+} xpbi_slabs;
 
 typedef struct xpbi_layout_args {
     neighbours_args search; /* places of its grid are particles */
     grid_view cells;        /* grid of the coloured cells: the same grid, or one with wider cells */
     const uint32_t *at;     /* particle at a place of `cells`; NULL: the same */
     size_t particles;
-    size_t padding;   /* the first padding row */
-    size_t bundles;   /* upper bound */
-    int period;       /* colours along an axis */
+    size_t padding; /* the first padding row */
+    size_t bundles; /* upper bound */
+    size_t stages;  /* slabs times colours */
+    int period;     /* colours along an axis */
+    xpbi_slabs slabs;
     real near_square; /* m^2: nearer particles may touch */
     /* By particle. */
     uint32_t *length, *near; /* numbers of neighbours; of near neighbours with a larger index, which come first */
@@ -58,12 +70,13 @@ typedef struct xpbi_layout_args {
     uint32_t *number;  /* index of its cell; one more at the end */
     uint32_t *lane;    /* of a leader */
     /* By cell, sorted. */
-    uint32_t *key, *window, *cell; /* colour; window and members; leader */
-    uint32_t *begins;              /* by colour: its first cell; one more at the end */
-    uint32_t *lanes;               /* XPBI_HOST_NUMBERS */
-    uint32_t *tally;               /* three columns by bundle, and one more at the end: scanned sums */
+    uint32_t *key, *window, *cell; /* stage; window and members; leader */
+    /* By stage, and one more at the end. */
+    uint32_t *begins; /* its first cell */
+    xpbi_stage_numbers *stage;
     /* By lane, bundle, slice, slot. */
     uint32_t *lane_leader, *lane_members;
+    uint32_t *tally; /* three columns by bundle, and one more at the end: scanned sums */
     uint32_t *bundle, *row, *own, *slot_length, *slot_near, *neighbour;
 } xpbi_layout_args;
 
@@ -208,9 +221,19 @@ PBD_FN uint32_t xpbi_modulo(real at, int period) {
     return left > 0 && left < (real)period ? (uint32_t)left : 0;
 }
 
-PBD_FN uint32_t xpbi_colour(vec3 cell, int period) {
-    const uint32_t p = (uint32_t)period;
-    return xpbi_modulo(cell.x, period) + p * (xpbi_modulo(cell.y, period) + p * xpbi_modulo(cell.z, period));
+PBD_FN real xpbi_along(vec3 cell, int axis) { return axis == 0 ? cell.x : axis == 1 ? cell.y : cell.z; }
+
+/* Stages are numbered by slab, then by the digit of the colour along the axis of the slabs. Cells that share a particle
+ * are at most two apart; with a shift of two per digit a cell is in no earlier slab than the cells that it follows. */
+PBD_FN uint32_t xpbi_stage(const xpbi_layout_args *a, vec3 cell) {
+    const uint32_t p = (uint32_t)a->period;
+    const int axis = a->slabs.axis, second = axis == 2 ? 1 : axis == 1 ? 0 : 2, first = axis == 2 ? 0 : axis + 1;
+    const real along = xpbi_along(cell, axis);
+    const uint32_t digit = xpbi_modulo(along, a->period);
+    const real at = (along + (real)(2 * digit) - a->slabs.low) * a->slabs.per_width;
+    const uint32_t last = (uint32_t)a->slabs.count - 1, slab = at >= (real)last ? last : at > 0 ? (uint32_t)at : 0;
+    return xpbi_modulo(xpbi_along(cell, first), a->period) +
+           p * (xpbi_modulo(xpbi_along(cell, second), a->period) + p * (digit + p * slab));
 }
 
 /* The rank of place i among `count` places of one cell, by decreasing length, then by place. */
@@ -265,45 +288,45 @@ PBD_ITEM(xpbi_find_cells, xpbi_layout_args, k, 3 * sizeof(real) + 20, 30) {
  * end. */
 PBD_ITEM(xpbi_list_cells, xpbi_layout_args, k, 12, 5) {
     const uint32_t cell = a->number[k];
-    if (k >= a->number[a->particles]) a->key[k] = XPBI_MOST_COLOURS;
+    if (k >= a->number[a->particles]) a->key[k] = (uint32_t)a->stages;
     if (a->number[k + 1] == cell) return;
-    a->key[cell] = xpbi_colour(xpbi_cell_of(&a->cells, (uint32_t)k), a->period);
+    a->key[cell] = xpbi_stage(a, xpbi_cell_of(&a->cells, (uint32_t)k));
     a->cell[cell] = (uint32_t)k;
 }
 
-/* Finds where colours begin, and the key of the second sort: window of one colour, then decreasing number of particles.
+/* Finds where stages begin, and the key of the second sort: window of one stage, then decreasing number of particles.
  */
-PBD_ITEM(xpbi_mark_colours, xpbi_layout_args, i, 16, 3) {
+PBD_ITEM(xpbi_mark_stages, xpbi_layout_args, i, 16, 3) {
     const uint32_t cells = a->number[a->particles], most = (1u << XPBI_MEMBER_BITS) - 1;
     if (i >= cells) {
         a->window[i] = UINT32_MAX;
         return;
     }
-    const uint32_t members = a->members[a->cell[i]], colour = a->key[i];
-    for (uint32_t c = i ? a->key[i - 1] + 1 : 0; c <= colour; c++) a->begins[c] = (uint32_t)i;
-    for (uint32_t c = colour + 1; i + 1 == cells && c <= XPBI_MOST_COLOURS; c++) a->begins[c] = cells;
-    const uint32_t window = (uint32_t)i / XPBI_WINDOW + colour;
+    const uint32_t members = a->members[a->cell[i]], stage = a->key[i];
+    for (uint32_t s = i ? a->key[i - 1] + 1 : 0; s <= stage; s++) a->begins[s] = (uint32_t)i;
+    for (uint32_t s = stage + 1; i + 1 == cells && s <= a->stages; s++) a->begins[s] = cells;
+    const uint32_t window = (uint32_t)i / XPBI_WINDOW + stage;
     a->window[i] = window << XPBI_MEMBER_BITS | (members < most ? most - members : 0);
 }
 
 /* ---- Lanes, bundles, slices -------------------------------------------------------------------------------------- */
 
-/* One item: the first lane of each colour, at the start of a bundle. */
-PBD_ITEM(xpbi_place_lanes, xpbi_layout_args, i, 8 * XPBI_MOST_COLOURS, 0) {
+/* One item: the first lane of each stage, at the start of a bundle. */
+PBD_ITEM(xpbi_place_lanes, xpbi_layout_args, i, 24 * 27, 0) {
     const int any = a->number[a->particles] > 0;
     uint32_t lane = 0;
     (void)i;
-    for (int c = 0; c < XPBI_MOST_COLOURS; c++) {
-        a->lanes[c] = lane;
-        if (any) lane += (a->begins[c + 1] - a->begins[c] + XPBI_LANES - 1) / XPBI_LANES * XPBI_LANES;
+    for (size_t s = 0; s < a->stages; s++) {
+        a->stage[s].lane = lane;
+        if (any) lane += (a->begins[s + 1] - a->begins[s] + XPBI_LANES - 1) / XPBI_LANES * XPBI_LANES;
     }
-    a->lanes[XPBI_MOST_COLOURS] = lane;
+    a->stage[a->stages].lane = lane;
 }
 
 PBD_ITEM(xpbi_clear_lanes, xpbi_layout_args, lane, 4, 0) { a->lane_members[lane] = 0; }
 
-/* After the sorts `key` and `window` are reused for a cell's numbers of neighbours and near neighbours. */
-PBD_FN void xpbi_tally_cell(const xpbi_layout_args *a, size_t i, uint32_t leader) {
+/* After the sorts `key` and `window` are reused for a lane's numbers of neighbours and near neighbours. */
+PBD_FN void xpbi_tally_lane(const xpbi_layout_args *a, uint32_t lane, uint32_t leader) {
     uint32_t all = 0, near = 0, left = a->members[leader];
     for (uint32_t place = leader; left > 0; place++) {
         if (a->leader[place] != leader) continue;
@@ -311,19 +334,19 @@ PBD_FN void xpbi_tally_cell(const xpbi_layout_args *a, size_t i, uint32_t leader
         near += a->near[xpbi_at(a, place)];
         left--;
     }
-    a->key[i] = all;
-    a->window[i] = near;
+    a->key[lane] = all;
+    a->window[lane] = near;
 }
 
 /* One item per particle, since there are at most as many cells. */
-PBD_ITEM(xpbi_place_cells, xpbi_layout_args, i, 16, 3) {
+PBD_ITEM(xpbi_place_cells, xpbi_layout_args, i, 24, 3) {
     if (i >= a->number[a->particles]) return;
-    const uint32_t leader = a->cell[i], colour = xpbi_colour(xpbi_cell_of(&a->cells, leader), a->period);
-    const uint32_t lane = a->lanes[colour] + (uint32_t)i - a->begins[colour];
+    const uint32_t leader = a->cell[i], stage = xpbi_stage(a, xpbi_cell_of(&a->cells, leader));
+    const uint32_t lane = a->stage[stage].lane + (uint32_t)i - a->begins[stage];
     a->lane[leader] = lane;
     a->lane_leader[lane] = leader;
     a->lane_members[lane] = a->members[leader];
-    xpbi_tally_cell(a, i, leader);
+    xpbi_tally_lane(a, lane, leader);
 }
 
 PBD_ITEM(xpbi_measure_bundles, xpbi_layout_args, b, 4 * XPBI_LANES, 0) {
@@ -333,36 +356,30 @@ PBD_ITEM(xpbi_measure_bundles, xpbi_layout_args, b, 4 * XPBI_LANES, 0) {
     a->bundle[b] = most;
 }
 
-/* The colour of a bundle; XPBI_MOST_COLOURS behind the last. */
-PBD_FN int xpbi_colour_of_bundle(const xpbi_layout_args *a, size_t b) {
-    int colour = 0;
-    while (colour < XPBI_MOST_COLOURS && XPBI_LANES * b >= a->lanes[colour + 1]) colour++;
-    return colour;
-}
-
 /* Particles of a bundle, their neighbours, and near ones. A scan of all three columns follows. */
 PBD_ITEM(xpbi_tally_bundles, xpbi_layout_args, b, 12 * XPBI_LANES + 12, 3 * XPBI_LANES) {
-    const int colour = xpbi_colour_of_bundle(a, b);
     uint32_t sum[3] = {0, 0, 0};
     for (size_t lane = XPBI_LANES * b; lane < XPBI_LANES * (b + 1); lane++) {
-        if (a->lane_members[lane] == 0 || colour == XPBI_MOST_COLOURS) continue; /* without a cell */
-        const size_t cell = a->begins[colour] + lane - a->lanes[colour];
+        if (a->lane_members[lane] == 0) continue; /* without a cell */
         sum[0] += a->lane_members[lane];
-        sum[1] += a->key[cell];
-        sum[2] += a->window[cell];
+        sum[1] += a->key[lane];
+        sum[2] += a->window[lane];
     }
     for (size_t e = 0; e < 3; e++) a->tally[e * a->bundles + b] = sum[e];
 }
 
-/* One item per colour, after the scans: collects the numbers for the host, so that it waits once. Differences of sums
- * modulo 2^32 are exact. */
-PBD_ITEM(xpbi_tally_colours, xpbi_layout_args, colour, 44, 0) {
-    const size_t begin = a->lanes[colour] / XPBI_LANES, end = a->lanes[colour + 1] / XPBI_LANES;
-    for (size_t e = 0; e < 3; e++) {
-        const uint32_t *column = a->tally + e * a->bundles;
-        a->lanes[XPBI_TALLY + 3 * colour + e] = column[end] - column[begin];
-    }
-    if (colour == 0) a->lanes[XPBI_SLICES] = a->bundle[a->bundles];
+/* After the scans: collects the numbers for the host, so that it waits once. Differences of sums modulo 2^32 are exact.
+ */
+PBD_ITEM(xpbi_tally_stages, xpbi_layout_args, s, 44, 0) {
+    xpbi_stage_numbers *stage = a->stage + s;
+    const size_t begin = stage[0].lane / XPBI_LANES, end = stage[1].lane / XPBI_LANES;
+    const uint32_t *column = a->tally;
+    stage->particles = column[end] - column[begin];
+    column += a->bundles;
+    stage->neighbours = column[end] - column[begin];
+    column += a->bundles;
+    stage->near = column[end] - column[begin];
+    if (s == 0) a->stage[a->stages].slices = a->bundle[a->bundles];
 }
 
 PBD_ITEM(xpbi_clear_slots, xpbi_layout_args, lane, 8 * 12, 0) {

@@ -10,7 +10,7 @@
 
 static pbd_status part_pairs(const xpbi *s, const stepper *run, real *v) {
     const double dt = run->dt, time = s->separation.correction_time;
-    const uint32_t *lane = s->layout.colour_lane;
+    const xpbi_layout *l = &s->layout;
     xpbi_separate_args args = {.s = s->layout.slices,
                                .x = s->now.x,
                                .rest = s->rest,
@@ -18,11 +18,10 @@ static pbd_status part_pairs(const xpbi *s, const stepper *run, real *v) {
                                .gap = (real)s->gap,
                                .share = (real)(time > dt ? dt / time : 1),
                                .dt = (real)dt};
-    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
-        args.lane = lane[c];
-        const size_t lanes = lane[c + 1] - lane[c];
-        PBD_TRY(s->rest ? PBD_RUN(run->exec, xpbi_separate_at_rest, lanes, s->layout.near[c], &args)
-                        : PBD_RUN(run->exec, xpbi_separate, lanes, s->layout.near[c], &args));
+    for (size_t i = 0; i < l->at.stages; i++) {
+        args.lane = l->stage[i].lane;
+        PBD_TRY(s->rest ? PBD_RUN(run->exec, xpbi_separate_at_rest, xpbi_lanes(l, i), xpbi_near_work(l, i), &args)
+                        : PBD_RUN(run->exec, xpbi_separate, xpbi_lanes(l, i), xpbi_near_work(l, i), &args));
     }
     return pbd_ok();
 }
@@ -39,11 +38,11 @@ static xpbi_limit_args thin_args(const xpbi *s, double dt) {
 }
 
 static pbd_status keep_density(const xpbi *s, const stepper *run) {
-    const uint32_t *lane = s->layout.colour_lane;
+    const xpbi_layout *l = &s->layout;
     xpbi_limit_args args = thin_args(s, run->dt);
-    for (int c = 0; c < xpbi_colours(&s->layout); c++) {
-        args.lane = lane[c];
-        PBD_TRY(PBD_RUN(run->exec, xpbi_limit_density, lane[c + 1] - lane[c], s->layout.work[c], &args));
+    for (size_t i = 0; i < l->at.stages; i++) {
+        args.lane = l->stage[i].lane;
+        PBD_TRY(PBD_RUN(run->exec, xpbi_limit_density, xpbi_lanes(l, i), xpbi_work(l, i), &args));
     }
     return pbd_ok();
 }

@@ -395,7 +395,8 @@ pbd_status particle_energy_read(const void *state, pbd_field field, double *out)
         return position_read(state, field, out);
     if (field == PBD_INTERNAL_ENERGY && s->pair) return read_control(s, out);
     if (field != PBD_DEFORMATION_GRADIENTS)
-        return pbd_error(PBD_NOT_SUPPORTED, "%s has positions, velocities and deformation gradients only",
+        return pbd_error(PBD_NOT_SUPPORTED,
+                         "%s has positions, velocities, deformation gradients and the sums of colliders only",
                          position->name);
     PBD_TRY(look(s, position->x));
     return device_rows_read(position->run.exec, s->gradient_at, s->layout.particles, 9, 9, NULL, s->layout.particle,

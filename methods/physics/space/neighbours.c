@@ -70,11 +70,10 @@ static size_t blocks_of(const grid *g) { return (g->count + GRID_BLOCK - 1) / GR
  * the table can hold all cells. This affects only speed, so it is updated rarely. */
 static pbd_status choose_bits(grid *g, const real *rows) {
     const grid_bounds_args args = {rows, g->member, g->count, g->block};
-    double low[3], high[3];
     PBD_TRY(PBD_RUN(g->exec, grid_bounds, blocks_of(g), &args));
-    PBD_TRY(device_blocks_bounds(g->exec, g->block, blocks_of(g), low, high));
+    PBD_TRY(device_blocks_bounds(g->exec, g->block, blocks_of(g), g->low, g->high));
     for (int d = 0; d < 3; d++) {
-        const double extent = fmax(high[d] - low[d], 0);
+        const double extent = fmax(g->high[d] - g->low[d], 0);
         g->bits[d] = LEAST_BITS;
         while (g->bits[d] < MOST_BITS && ldexp(1, g->bits[d]) < extent / g->cell + 1) g->bits[d]++;
     }

@@ -21,6 +21,7 @@ typedef struct grid {
     bool keep;    /* keep the positions of the last build, for grid_largest_move */
     bool lent;    /* the caller owns the memory of the columns */
     int bits[3], most_bits;
+    double low[3], high[3]; /* m: the particles' bounding box, measured in some of the builds */
     uint64_t builds;
     /* Device. */
     uint32_t *member; /* by slot: the particle; NULL: slots are particles */
