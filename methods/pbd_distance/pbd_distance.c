@@ -49,11 +49,10 @@
 PBD_SETTINGS(pbd_distance_settings, PARAMS)
 static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
 
-/* Constraints of one kind on the device, sorted by colour. */
+/* Constraints of one kind on the device, sorted by stage (pbd_cut_colours). */
 typedef struct coloured {
-    size_t count;
-    int colours;
-    size_t first[PBD_MOST_COLOURS + 1];
+    size_t count, stages;
+    size_t *first;      /* stages + 1; Jacobi: none */
     uint32_t *order;    /* host: position on the device -> constraint in mesh order */
     uint32_t *particle; /* device: count x arity */
     real *rest[2];      /* device; distances: [0], m; volumes: splits A and B, m^3 x 6 */
@@ -70,6 +69,7 @@ typedef struct pbd_distance {
     uint32_t *held;                       /* device */
     real *held_rest;                      /* device: held x 4 */
     real *fastest;                        /* device: per block of particles, m/s */
+    pbd_arena stages;                     /* of kind[].first */
     pbd_distance_settings set;
     double k[HEX_KINDS], dt, extent; /* dt: time step, s */
     pbd_fixing fixing;
@@ -128,6 +128,7 @@ static void destroy(void *state) {
     pbd_repeat_free(s->exec, s->repeat);
     device_arrays_free(s->exec, row, arrays_of(s, row));
     for (int kind = 0; kind < HEX_KINDS; kind++) free(s->kind[kind].order);
+    pbd_arena_free(&s->stages);
     hex_constraints_free(&s->constraints);
     free(s->rest);
     free(s->forces);
@@ -138,7 +139,16 @@ static void destroy(void *state) {
     free(s);
 }
 
-/* Uploads the constraints of one kind, sorted by colour. Jacobi needs no colours and keeps mesh order, in which
+static pbd_status order_kind(pbd_distance *s, size_t arity, const uint32_t *particle, coloured *c) {
+    const size_t slab = pbd_slab(s->exec, s->particles, 4 * sizeof(real));
+    size_t first[PBD_MOST_COLOURS + 1];
+    int colours;
+    PBD_TRY(pbd_colour(c->count, (int)arity, particle, s->particles, c->order, first, &colours));
+    return pbd_cut_colours(c->count, (int)arity, particle, s->particles, slab, c->order, first, colours, &s->stages,
+                           &c->first, &c->stages);
+}
+
+/* Uploads the constraints of one kind, sorted by stage. Jacobi needs no colours and keeps mesh order, in which
  * impulses are stored near the particles that gather them. */
 static pbd_status upload_kind(pbd_distance *s, int kind) {
     const hex_constraints *h = &s->constraints;
@@ -153,7 +163,7 @@ static pbd_status upload_kind(pbd_distance *s, int kind) {
     c->order = malloc((c->count + 1) * sizeof *c->order);
     if (!c->order) return pbd_error(PBD_FAILED, "out of memory for %zu constraints", c->count);
     if (s->set.solver == solver_coloured_gs)
-        PBD_TRY(pbd_colour(c->count, (int)arity, particle, s->particles, c->order, c->first, &c->colours));
+        PBD_TRY(order_kind(s, arity, particle, c));
     else
         for (size_t i = 0; i < c->count; i++) c->order[i] = (uint32_t)i;
     for (size_t i = 0; i < c->count; i++)
@@ -330,7 +340,7 @@ static pbd_status project_volumes_of(pbd_distance *s, size_t first, size_t count
     return PBD_RUN(s->exec, store_volume_impulses, count, &args);
 }
 
-/* One iteration on s->p, kind by kind and colour by colour, without resetting the held particles. Kinds of zero
+/* One iteration on s->p, kind by kind and stage by stage, without resetting the held particles. Kinds of zero
  * stiffness are skipped. */
 static pbd_status project_free(pbd_distance *s) {
     const bool jacobi = s->set.solver == solver_jacobi;
@@ -338,8 +348,8 @@ static pbd_status project_free(pbd_distance *s) {
         const coloured *c = &s->kind[kind];
         if (s->k[kind] == 0) continue; /* Jacobi: its impulses keep their initial 0 */
         /* Jacobi projections write to no particle, so one launch takes all constraints. */
-        for (int colour = 0; colour < (jacobi ? 1 : c->colours); colour++) {
-            size_t first = jacobi ? 0 : c->first[colour], end = jacobi ? c->count : c->first[colour + 1];
+        for (size_t stage = 0; stage < (jacobi ? 1 : c->stages); stage++) {
+            const size_t first = jacobi ? 0 : c->first[stage], end = jacobi ? c->count : c->first[stage + 1];
             if (kind == HEX_VOLUME)
                 PBD_TRY(project_volumes_of(s, first, end - first));
             else
@@ -486,7 +496,7 @@ static pbd_status settle(pbd_distance *s) {
     return pbd_error(PBD_NOT_SETTLED, "still moving after max_steps=%ld steps", s->set.max_steps);
 }
 
-/* Writes the Gauss-Seidel order, kind by kind and colour by colour, as indices into the constraints of the linear
+/* Writes the Gauss-Seidel order, kind by kind and stage by stage, as indices into the constraints of the linear
  * analysis. */
 static void projection_order(const pbd_distance *s, uint32_t *order) {
     uint32_t base = 0;

@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-/* Bytes of the positions and velocities of a slab, for each thread. */
-enum { XPBI_SLAB = 1 << 20 };
+#include "methods/physics/space/colouring.h"
 
 void xpbi_layout_free(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
@@ -22,9 +21,9 @@ pbd_status xpbi_allocate(pbd_exec *exec, size_t count, size_t size, void *out) {
 pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, double reach, int period) {
     xpbi_layout_args *at = &l->at;
     *l = (xpbi_layout){.exec = exec, .particles = particles, .padding = particles, .reach = reach, .period = period};
-    const size_t share = XPBI_SLAB / (8 * sizeof(real));
-    l->large = 4 * share;
-    l->slab = pbd_exec_is_gpu(exec) ? 0 : share * (size_t)pbd_exec_threads(exec); /* a GPU needs many cells at once */
+    const size_t bytes = 8 * sizeof(real); /* positions and velocities */
+    l->large = 4 * (PBD_SLAB / bytes);
+    l->slab = pbd_slab(exec, particles, bytes);
     PBD_TRY(grid_create_bare(&l->search, exec, particles, reach));
     if (period == 2) PBD_TRY(grid_create(&l->colouring, exec, particles, NULL, 2 * reach, false));
     PBD_TRY(xpbi_allocate(exec, particles, sizeof(uint32_t), &at->length));

@@ -123,27 +123,31 @@ static pbd_status upload_clusters(const element_solver *s, const cluster_plan *p
     return pbd_upload(exec, s->own, plan->own, (size_t)s->corners * s->elements * sizeof *s->own);
 }
 
-/* Orders elements by colour for Gauss-Seidel, and as in the mesh for Jacobi, so that impulses are near the nodes that
- * gather them. */
+/* Orders elements by stage (pbd_cut_colours) for Gauss-Seidel, and as in the mesh for Jacobi, so that impulses are near
+ * the nodes that gather them. */
 static pbd_status order_elements(element_solver *s, const pbd_cells *cells, const cluster_plan *plan) {
-    size_t first[PBD_MOST_COLOURS + 1] = {0, s->elements};
+    size_t first[PBD_MOST_COLOURS + 1] = {0, s->elements}, *stage = first, stages = 1;
     pbd_arena a PBD_ARENA;
     uint32_t *sorted = pbd_new(&a, uint32_t, s->elements);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY_NEW(s->order, s->elements);
-    PBD_TRY_NEW(s->batch, PBD_MOST_COLOURS * PBD_MOST_MATERIALS);
-    PBD_TRY_NEW(s->span, PBD_MOST_COLOURS * PBD_MOST_MATERIALS);
+    for (size_t i = 0; i < s->elements; i++) s->order[i] = (uint32_t)i;
+    s->colours = 1;
+    if (!s->jacobi && plan->colours == 0) {
+        const size_t n = s->position.particles, slab = pbd_slab(s->position.run.exec, n, 4 * sizeof(real));
+        PBD_TRY(pbd_colour(s->elements, s->corners, cells->corner, n, s->order, first, &s->colours));
+        PBD_TRY(pbd_cut_colours(s->elements, s->corners, cells->corner, n, slab, s->order, first, s->colours, &a,
+                                &stage, &stages));
+    }
+    const size_t most = stages > PBD_MOST_COLOURS ? stages : PBD_MOST_COLOURS;
+    PBD_TRY_NEW(s->batch, most * PBD_MOST_MATERIALS);
+    PBD_TRY_NEW(s->span, most * PBD_MOST_MATERIALS);
     if (plan->colours > 0) {
         order_by_clusters(s, plan);
         join_batches(s);
         return pbd_ok();
     }
-    for (size_t i = 0; i < s->elements; i++) s->order[i] = (uint32_t)i;
-    s->colours = 1;
-    if (!s->jacobi)
-        PBD_TRY(
-            pbd_colour(s->elements, s->corners, cells->corner, s->position.particles, s->order, first, &s->colours));
-    for (int c = 0; c < s->colours; c++) split_batch(s, cells->material, first[c], first[c + 1], sorted);
+    for (size_t k = 0; k < stages; k++) split_batch(s, cells->material, stage[k], stage[k + 1], sorted);
     join_batches(s);
     return pbd_ok();
 }

@@ -8,6 +8,7 @@
 #define PBD_COLOURING_H
 
 #include "harness/exec/arena.h"
+#include "harness/exec/exec.h"
 
 enum { PBD_MOST_COLOURS = 64 };
 
@@ -18,7 +19,23 @@ enum { PBD_MOST_COLOURS = 64 };
 pbd_status pbd_colour(size_t count, int arity, const uint32_t *particle, size_t particles, uint32_t *order,
                       size_t *first, int *colours);
 
-/* The same for constraints of any number of particles: constraint c touches particle[first[c] .. first[c + 1]) and,
+/* Sorts constraints that pbd_colour has ordered into stages, so that a sweep over a large body finishes all colours of
+ * some particles while these are in the cache. A stage is one colour of one slab, a range of `slab` particles by their
+ * numbers (0: one slab). Constraints that share a particle keep their order, so a sweep has the same bits. A constraint
+ * therefore belongs to the slab of its lowest particle, or to a later one if it follows a constraint of that slab.
+ * order, first, colours: of pbd_colour; order is changed. *stage_first: stages + 1 offsets into it, from the arena;
+ * some stages are empty. */
+pbd_status pbd_cut_colours(size_t count, int arity, const uint32_t *particle, size_t particles, size_t slab,
+                           uint32_t *order, const size_t *first, int colours, pbd_arena *arena, size_t **stage_first,
+                           size_t *stages);
+
+/* The slab, in particles, for rows of `bytes` for each: PBD_SLAB bytes for each thread on a CPU, for which a part of
+ * the cache is assumed. 0 on a GPU, where a launch needs many items, and for a body of less than four slabs of one
+ * thread. */
+enum { PBD_SLAB = 1 << 20 };
+size_t pbd_slab(const pbd_exec *exec, size_t particles, size_t bytes);
+
+/* Colouring for constraints of any number of particles: constraint c touches particle[first[c] .. first[c + 1]) and,
  * where `with_own`, particle c as well. *colour_first: colours + 1 offsets into order, from the arena; at most
  * PBD_MOST_LIST_COLOURS colours. */
 enum { PBD_MOST_LIST_COLOURS = 4096 };

@@ -31,6 +31,47 @@ pbd_status pbd_colour(size_t count, int arity, const uint32_t *particle, size_t 
     return pbd_ok();
 }
 
+size_t pbd_slab(const pbd_exec *exec, size_t particles, size_t bytes) {
+    const size_t share = PBD_SLAB / bytes;
+    return pbd_exec_is_gpu(exec) || particles < 4 * share ? 0 : share * (size_t)pbd_exec_threads(exec);
+}
+
+/* The slab of a constraint. reached: by particle, the last slab of the constraints of former colours. */
+static uint32_t slab_of(const uint32_t *mine, int arity, size_t slab, uint32_t *reached) {
+    uint32_t lowest = mine[0], out = 0;
+    for (int k = 0; k < arity; k++) {
+        if (mine[k] < lowest) lowest = mine[k];
+        if (reached[mine[k]] > out) out = reached[mine[k]];
+    }
+    if (lowest / slab > out) out = (uint32_t)(lowest / slab);
+    for (int k = 0; k < arity; k++) reached[mine[k]] = out;
+    return out;
+}
+
+pbd_status pbd_cut_colours(size_t count, int arity, const uint32_t *particle, size_t particles, size_t slab,
+                           uint32_t *order, const size_t *first, int colours, pbd_arena *arena, size_t **stage_first,
+                           size_t *stages) {
+    if (slab == 0 || slab > particles) slab = particles + 1;
+    const size_t slabs = particles / slab + 1;
+    pbd_arena a PBD_ARENA;
+    uint32_t *reached = pbd_new(&a, uint32_t, particles), *of = pbd_new(&a, uint32_t, count);
+    uint32_t *before = pbd_new(&a, uint32_t, count);
+    *stages = slabs * (size_t)colours;
+    size_t *offset = *stage_first = pbd_new(arena, size_t, *stages + 2);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_arena_check(arena));
+    memcpy(before, order, count * sizeof *before);
+    for (int c = 0; c < colours; c++)
+        for (size_t k = first[c]; k < first[c + 1]; k++) {
+            const uint32_t at = slab_of(particle + before[k] * (size_t)arity, arity, slab, reached);
+            of[k] = at * (uint32_t)colours + (uint32_t)c;
+            offset[of[k] + 2]++;
+        }
+    for (size_t s = 1; s <= *stages; s++) offset[s + 1] += offset[s];
+    for (size_t k = 0; k < count; k++) order[offset[of[k] + 1]++] = before[k];
+    return pbd_ok();
+}
+
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
 /* Bit masks of the colours in use, rows of `words` 64-bit words by particle. Widened when a constraint finds no free

@@ -1,0 +1,89 @@
+/* Colours and stages of random constraints, against their definitions: constraints of a colour or stage share no
+ * particle, and cutting into slabs keeps the order of those that share one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods/physics/space/colouring.h"
+#include "tests/ladder.h"
+
+enum { PARTICLES = 500, ARITY = 3, COUNT = 900 };
+
+/* Three different particles out of `reach` successive numbers; large values of reach give meshes without locality. */
+static void make_constraints(uint32_t reach, uint32_t *particle) {
+    uint64_t seed = 11;
+    for (size_t c = 0; c < COUNT; c++) {
+        uint32_t *mine = particle + ARITY * c;
+        const uint32_t begin = (uint32_t)((0.5 + 0.5 * noise(&seed)) * (PARTICLES - reach));
+        for (uint32_t k = 0; k < ARITY; k++) {
+            mine[k] = begin + (uint32_t)((0.5 + 0.5 * noise(&seed)) * (reach - 1));
+            for (uint32_t j = 0; j < k; j++)
+                if (mine[j] == mine[k]) mine[k] = begin + (mine[k] + 1 - begin) % reach, j = UINT32_MAX;
+        }
+    }
+}
+
+static bool share(const uint32_t *particle, size_t c, size_t d) {
+    for (int i = 0; i < ARITY; i++)
+        for (int j = 0; j < ARITY; j++)
+            if (particle[ARITY * c + (size_t)i] == particle[ARITY * d + (size_t)j]) return true;
+    return false;
+}
+
+static size_t conflicts(const uint32_t *particle, const uint32_t *order, const size_t *first, size_t ranges) {
+    size_t out = 0;
+    for (size_t r = 0; r < ranges; r++)
+        for (size_t k = first[r]; k < first[r + 1]; k++)
+            for (size_t j = first[r]; j < k; j++) out += share(particle, order[j], order[k]);
+    return out;
+}
+
+/* Pairs that share a particle and have changed their order. */
+static size_t swaps(const uint32_t *particle, const uint32_t *before, const uint32_t *after) {
+    static size_t place[COUNT];
+    size_t out = 0;
+    for (size_t k = 0; k < COUNT; k++) place[after[k]] = k;
+    for (size_t k = 0; k < COUNT; k++)
+        for (size_t j = 0; j < k; j++)
+            out += share(particle, before[j], before[k]) && place[before[j]] > place[before[k]];
+    return out;
+}
+
+static void check_stages(uint32_t reach, size_t slab) {
+    static uint32_t particle[ARITY * COUNT], order[COUNT], before[COUNT];
+    size_t first[PBD_MOST_COLOURS + 1], *stage_first, stages;
+    unsigned char seen[COUNT] = {0};
+    int colours;
+    pbd_arena a PBD_ARENA;
+    make_constraints(reach, particle);
+    check_ok(pbd_colour(COUNT, ARITY, particle, PARTICLES, order, first, &colours));
+    assert_int_equal(first[colours], COUNT);
+    check_near("constraints of a colour that share a particle",
+               (double)conflicts(particle, order, first, (size_t)colours), 0, 0);
+    memcpy(before, order, sizeof before);
+    check_ok(
+        pbd_cut_colours(COUNT, ARITY, particle, PARTICLES, slab, order, first, colours, &a, &stage_first, &stages));
+    assert_int_equal(stage_first[0], 0);
+    assert_int_equal(stage_first[stages], COUNT);
+    for (size_t k = 0; k < COUNT; k++) assert_int_equal(seen[order[k]]++, 0);
+    check_near("constraints of a stage that share a particle", (double)conflicts(particle, order, stage_first, stages),
+               0, 0);
+    check_near("constraints that share a particle and changed their order", (double)swaps(particle, before, order), 0,
+               0);
+    const bool moved = memcmp(before, order, sizeof before) != 0;
+    assert_int_equal(moved, slab > 0 && slab < PARTICLES);
+}
+
+static void test_stages_keep_the_order(void **unused) {
+    (void)unused;
+    check_stages(8, 0);
+    check_stages(8, 2 * PARTICLES);
+    check_stages(8, 120);
+    check_stages(8, 30);
+    check_stages(8, 1);
+    check_stages(PARTICLES, 100); /* without locality */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stages_keep_the_order)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
