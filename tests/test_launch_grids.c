@@ -30,7 +30,7 @@ static struct {
     bool seen;
 } few[] = {
     {"xpbi_place_lanes", "a sum over 27 colours: the final level of one", false},
-    {"xpbi_tally_colours", "27 differences: the final level of a scan", false},
+    {"xpbi_tally_stages", "27 differences: the final level of a scan", false},
     {"project_particles", "a colour of 35 has so few particles: clusters are of tetrahedra only", false},
     {"xpbi_separate", "pairs of a particle are corrected one after another: a thread has a cell of eight particles",
      false},
