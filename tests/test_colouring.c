@@ -8,17 +8,15 @@
 
 enum { PARTICLES = 500, ARITY = 3, COUNT = 900 };
 
-/* Three different particles out of `reach` successive numbers; large values of reach give meshes without locality. */
+/* Each of three particles, evenly spaced modulo `reach`, in a range of that many; a range of all has no locality. */
 static void make_constraints(uint32_t reach, uint32_t *particle) {
     uint64_t seed = 11;
     for (size_t c = 0; c < COUNT; c++) {
         uint32_t *mine = particle + ARITY * c;
         const uint32_t begin = (uint32_t)((0.5 + 0.5 * noise(&seed)) * (PARTICLES - reach));
-        for (uint32_t k = 0; k < ARITY; k++) {
-            mine[k] = begin + (uint32_t)((0.5 + 0.5 * noise(&seed)) * (reach - 1));
-            for (uint32_t j = 0; j < k; j++)
-                if (mine[j] == mine[k]) mine[k] = begin + (mine[k] + 1 - begin) % reach, j = UINT32_MAX;
-        }
+        const uint32_t at = (uint32_t)((0.5 + 0.5 * noise(&seed)) * reach);
+        const uint32_t step = 1 + (uint32_t)((0.5 + 0.5 * noise(&seed)) * ((reach - 1) / ARITY));
+        for (uint32_t k = 0; k < ARITY; k++) mine[k] = begin + (at + k * step) % reach;
     }
 }
 

@@ -103,7 +103,7 @@ static void check_layout(int period, bool far, int along, size_t slab) {
     check_ok(pbd_exec_create(PBD_CPU, 1, &exec));
     check_ok(xpbi_layout_create(&l, exec, c->n, reach, period));
     l.slices.entries = XPBI_ENTRIES;
-    l.large = slab > 0 ? 0 : SIZE_MAX;
+    l.large = slab > 0;
     l.slab = slab;
     real *columns = calloc(4 * (c->n + PBD_BATCH), sizeof *columns);
     grid_lend(&l.search, columns);

@@ -9,78 +9,13 @@
 #include <string.h>
 
 #include "harness/exec/arena.h"
-#include "methods/params.h"
 #include "methods/pbd_distance/fit.h"
-#include "methods/pbd_distance/linear.h"
+#include "methods/pbd_distance/pbd_distance.h"
 #include "methods/pbd_distance/pbd_distance_kernels.h"
-#include "methods/physics/device/device_state.h"
 #include "methods/physics/device/phase.h"
 #include "methods/physics/space/colouring.h"
 
-#define PARAMS(REAL, INTEGER, CHOICE)                                                                                 \
-    CHOICE(mode, "dynamic", (dynamic, static), "step until at rest, or solve K_PBD u = f")                            \
-    CHOICE(solver, "jacobi", (jacobi, coloured_gs), "jacobi as the paper analyses, coloured_gs as PBD is used")       \
-    INTEGER(iterations, "1", 1, 10000, "projections a step")                                                          \
-    CHOICE(stiffness, "fitted", (fitted, polynomial, fixed),                                                          \
-           "fitted to FEM, the printed polynomials, or fixed by k_*")                                                 \
-    REAL(k_edge, "", "0.05", 0, 1, 0, "stiffness=fixed: of edges")                                                    \
-    REAL(k_face, "", "0.16", 0, 1, 0, "stiffness=fixed: of face diagonals")                                           \
-    REAL(k_diagonal, "", "0.12", 0, 1, 0, "stiffness=fixed: of inner diagonals")                                      \
-    REAL(k_volume, "", "0", 0, 1, 0, "stiffness=fixed: of volumes")                                                   \
-    CHOICE(fit, "bounded_lsq", (bounded_lsq, nelder_mead, deformation_tests),                                         \
-           "stiffness=fitted: Eq. 11 directly, by Nelder-Mead, or to the deformation tests")                          \
-    REAL(fit_start, "", "0.1", 0, 1, 0, "stiffness=fitted, fit=nelder_mead: every stiffness at the start")            \
-    INTEGER(fit_iterations, "1", 0, 1000, "Jacobi iterations that are fitted (paper: 1); 0: as `iterations`")         \
-    CHOICE(constraints, "all", (all, no_volume), "with or without volume constraints")                                \
-    CHOICE(face_split, "mean_of_projections", (A, B, averaged_gradient, mean_of_projections),                         \
-           "triangles of the volume constraint (R-7)")                                                                \
-    CHOICE(mass_norm, "spectral", (spectral, frobenius), "norm of M in Eq. 10 (R-4)")                                 \
-    REAL(dt, "s", "0", 0, 1e3, 0, "time step; 0: by Eq. 10")                                                          \
-    REAL(dt_scale, "", "1", 0, 1e6, PBD_OPEN_MIN, "multiplies the time step, not the fit")                            \
-    REAL(damping, "1/s", "0", 0, 1e6, 0, "of velocities")                                                             \
-    REAL(velocity_threshold, "size/step", "1e-9", 0, 1, PBD_OPEN_MIN,                                                 \
-         "mode=dynamic: at rest when every particle moves less than this fraction of the body's size in each of "     \
-         "two steps")                                                                                                 \
-    INTEGER(max_steps, "200000", 1, 1e9, "mode=dynamic: largest number of steps, then not_settled")                   \
-    CHOICE(spectrum, "no", (no, yes), "record the largest eigenvalue of a Jacobi iteration (R-12)")                   \
-    CHOICE(jacobian, "no", (no, yes), "record K_PBD by finite differences of the projection against the closed form") \
-    INTEGER(order_samples, "0", 0, 1e6, "record K of Gauss-Seidel, averaged over this number of random orders")       \
-    INTEGER(order_seed, "1", 0, 1e9, "order_samples>0: of those orders")
-PBD_SETTINGS(pbd_distance_settings, PARAMS)
-static const pbd_param params[] = {PBD_ROWS(PARAMS){0}};
-
-/* Constraints of one kind on the device, sorted by stage (pbd_cut_colours). */
-typedef struct coloured {
-    size_t count, stages;
-    size_t *first;      /* stages + 1; Jacobi: none */
-    uint32_t *order;    /* host: position on the device -> constraint in mesh order */
-    uint32_t *particle; /* device: count x arity */
-    real *rest[2];      /* device; distances: [0], m; volumes: splits A and B, m^3 x 6 */
-} coloured;
-
-typedef struct pbd_distance {
-    pbd_exec *exec;
-    pbd_recorder *recorder;
-    size_t particles, held_count;
-    coloured kind[HEX_KINDS];
-    real *x, *v, *a, *p;                  /* device: particles x 4 */
-    real *impulse;                        /* device: Jacobi only, rows of 4 */
-    uint32_t *gather_first, *gather_slot; /* device: Jacobi only */
-    uint32_t *held;                       /* device */
-    real *held_rest;                      /* device: held x 4 */
-    real *fastest;                        /* device: per block of particles, m/s */
-    pbd_arena stages;                     /* of kind[].first */
-    pbd_distance_settings set;
-    double k[HEX_KINDS], dt, extent; /* dt: time step, s */
-    pbd_fixing fixing;
-    /* Host, f64: for the linear analysis and for reading results. */
-    hex_constraints constraints;
-    double *rest, *forces, *masses; /* forces include the weight */
-    bool *is_held;
-    pbd_residual *watched;                   /* receives the residual of the running step; NULL: not measured */
-    pbd_repeat *repeat;                      /* the launches of a step */
-    double *static_predicted, *static_after; /* displacements of mode=static, particles x 3; NULL before a solve */
-} pbd_distance;
+static const pbd_param params[] = {PBD_ROWS(PBD_DISTANCE_PARAMS){0}};
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
@@ -340,9 +275,7 @@ static pbd_status project_volumes_of(pbd_distance *s, size_t first, size_t count
     return PBD_RUN(s->exec, store_volume_impulses, count, &args);
 }
 
-/* One iteration on s->p, kind by kind and stage by stage, without resetting the held particles. Kinds of zero
- * stiffness are skipped. */
-static pbd_status project_free(pbd_distance *s) {
+pbd_status pbd_distance_project(pbd_distance *s) {
     const bool jacobi = s->set.solver == solver_jacobi;
     for (int kind = 0; kind < HEX_KINDS; kind++) {
         const coloured *c = &s->kind[kind];
@@ -366,7 +299,7 @@ static pbd_status project_free(pbd_distance *s) {
 
 static pbd_status project(pbd_distance *s) {
     const hold_args args = {s->held, s->held_rest, s->p};
-    PBD_TRY(project_free(s));
+    PBD_TRY(pbd_distance_project(s));
     return PBD_RUN(s->exec, hold, s->held_count, &args);
 }
 
@@ -496,63 +429,9 @@ static pbd_status settle(pbd_distance *s) {
     return pbd_error(PBD_NOT_SETTLED, "still moving after max_steps=%ld steps", s->set.max_steps);
 }
 
-/* Writes the Gauss-Seidel order, kind by kind and stage by stage, as indices into the constraints of the linear
- * analysis. */
-static void projection_order(const pbd_distance *s, uint32_t *order) {
-    uint32_t base = 0;
-    for (int kind = 0; kind < HEX_KINDS; kind++) {
-        const uint32_t each = kind == HEX_VOLUME && s->set.face_split == HEX_SPLIT_MEAN ? 2 : 1;
-        for (size_t i = 0; i < s->kind[kind].count; i++)
-            for (uint32_t half = 0; half < each; half++) *order++ = base + each * s->kind[kind].order[i] + half;
-        base += each * (uint32_t)s->kind[kind].count;
-    }
-}
-
-/* The step linearised about rest. */
-typedef struct linearised {
-    linear_system system;
-    linear_constraint *constraint;
-    pbd_arena memory;
-} linearised;
-
-static void linear_release(linearised *l) {
-    free(l->constraint);
-    pbd_arena_free(&l->memory);
-}
-
-static pbd_status linearise(const pbd_distance *s, const bool *held, linearised *l) {
-    size_t count = 0;
-    PBD_TRY(hex_linear_constraints(&s->constraints, s->rest, (hex_split)s->set.face_split, &l->constraint, &count));
-    uint32_t *order = pbd_new(&l->memory, uint32_t, count);
-    double *w = pbd_new(&l->memory, double, s->particles);
-    PBD_TRY(pbd_arena_check(&l->memory));
-    projection_order(s, order);
-    for (size_t p = 0; p < s->particles; p++) w[p] = held[p] && s->fixing == PBD_FIXED_WEIGHT ? 0 : 1 / s->masses[p];
-    l->system = (linear_system){.constraint = l->constraint,
-                                .constraints = count,
-                                .order = order,
-                                .k = s->k,
-                                .w = w,
-                                .held = held,
-                                .particles = s->particles,
-                                .solver = (pbd_solver)s->set.solver,
-                                .iterations = (int)s->set.iterations};
-    return pbd_ok();
-}
-
-static pbd_status solve_static(pbd_distance *s) {
-    const size_t n = 3 * s->particles;
-    linearised l PBD_CLEANUP(linear_release) = {0};
-    if (!s->static_predicted) s->static_predicted = calloc(n + 1, sizeof(double));
-    if (!s->static_after) s->static_after = calloc(n + 1, sizeof(double));
-    if (!s->static_predicted || !s->static_after) return pbd_error(PBD_FAILED, "out of memory for %zu unknowns", n);
-    PBD_TRY(linearise(s, s->is_held, &l));
-    return linear_rest(&l.system, s->forces, s->masses, s->dt, s->static_predicted, s->static_after);
-}
-
 static pbd_status solve(void *state) {
     pbd_distance *s = state;
-    const pbd_status status = s->set.mode == mode_static ? solve_static(s) : settle(s);
+    const pbd_status status = s->set.mode == mode_static ? pbd_distance_solve_static(s) : settle(s);
     s->watched = NULL;
     return status;
 }
@@ -578,56 +457,6 @@ static void record_applied_fraction(pbd_distance *s) {
     pbd_count(s->recorder, "particles", s->particles);
 }
 
-/* Compares K_PBD from central differences of the projection kernels with the closed form, one column per unknown, with
- * no particle held. The error is relative to the norm of the closed form. */
-static pbd_status record_jacobian_error(pbd_distance *s) {
-    const size_t n = 3 * s->particles, bytes = 4 * s->particles * sizeof(real);
-    if (s->fixing == PBD_FIXED_WEIGHT && s->held_count > 0)
-        return pbd_error(PBD_BAD_INPUT, "jacobian=yes differentiates a free body: use base=reset");
-    linearised l PBD_CLEANUP(linear_release) = {0};
-    pbd_arena a PBD_ARENA;
-    bool *none = pbd_new(&a, bool, s->particles);
-    real *rows = pbd_new(&a, real, 4 * s->particles), *back = pbd_new(&a, real, 4 * s->particles);
-    double *A = pbd_new(&a, double, n *n), *column = pbd_new(&a, double, n);
-    PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(linearise(s, none, &l));
-    l.system.iterations = 1;
-    PBD_TRY(linear_map(&l.system, A));
-    const double h = cbrt(REAL_EPSILON) * s->extent;
-    double sum = 0, norm = 0;
-    for (size_t j = 0; j < n; j++) {
-        memset(column, 0, n * sizeof *column);
-        for (int side = -1; side <= 1; side += 2) {
-            for (size_t i = 0; i < s->particles; i++) {
-                for (size_t d = 0; d < 3; d++) rows[4 * i + d] = (real)s->rest[3 * i + d];
-                rows[4 * i + 3] = (real)(1 / s->masses[i]);
-            }
-            rows[4 * (j / 3) + j % 3] += (real)(side * h);
-            PBD_TRY(pbd_upload(s->exec, s->p, rows, bytes));
-            PBD_TRY(project_free(s));
-            PBD_TRY(pbd_download(s->exec, back, s->p, bytes));
-            for (size_t i = 0; i < n; i++)
-                column[i] += side * ((double)back[4 * (i / 3) + i % 3] - s->rest[i]) / (2 * h);
-        }
-        for (size_t i = 0; i < n; i++) {
-            double closed = (i == j) - A[i * n + j], difference = (i == j) - column[i] - closed;
-            sum += difference * difference;
-            norm += closed * closed;
-        }
-    }
-    pbd_metric(s->recorder, "jacobian_fd_error", "1", PBD_ERROR, sqrt(sum / norm));
-    return pbd_ok();
-}
-
-static pbd_status record_spectrum(pbd_distance *s) {
-    linearised l PBD_CLEANUP(linear_release) = {0};
-    double largest = 0;
-    PBD_TRY(linearise(s, s->is_held, &l));
-    PBD_TRY(linear_largest_eigenvalue(&l.system, &largest));
-    pbd_metric(s->recorder, "largest_eigenvalue", "1", PBD_ERROR, largest);
-    return pbd_ok();
-}
-
 static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_exec *exec, pbd_recorder *recorder,
                          void **state) {
     device_array row[DEVICE_MOST_ARRAYS];
@@ -641,8 +470,8 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     PBD_TRY(upload_particles(s, scene));
     if (s->set.solver == solver_jacobi) PBD_TRY(upload_gather(s));
     record_applied_fraction(s);
-    if (s->set.spectrum == spectrum_yes) PBD_TRY(record_spectrum(s));
-    return s->set.jacobian == jacobian_yes ? record_jacobian_error(s) : pbd_ok();
+    if (s->set.spectrum == spectrum_yes) PBD_TRY(pbd_distance_record_spectrum(s));
+    return s->set.jacobian == jacobian_yes ? pbd_distance_record_jacobian_error(s) : pbd_ok();
 }
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */

@@ -22,7 +22,7 @@ pbd_status xpbi_layout_create(xpbi_layout *l, pbd_exec *exec, size_t particles, 
     xpbi_layout_args *at = &l->at;
     *l = (xpbi_layout){.exec = exec, .particles = particles, .padding = particles, .reach = reach, .period = period};
     const size_t bytes = 8 * sizeof(real); /* positions and velocities */
-    l->large = 4 * (PBD_SLAB / bytes);
+    l->large = pbd_is_large(particles, bytes);
     l->slab = pbd_slab(exec, particles, bytes);
     PBD_TRY(grid_create_bare(&l->search, exec, particles, reach));
     if (period == 2) PBD_TRY(grid_create(&l->colouring, exec, particles, NULL, 2 * reach, false));
@@ -49,17 +49,18 @@ static int xpbi_bits(size_t most) {
     return bits;
 }
 
-/* Cuts a large body along its longest axis; of equal ones along the last, the slowest of the order of rows. The axis
- * decides the order of the constraints, so it must not depend on the number of threads. */
+/* Cuts a large body along its longest axis; if several are the longest, along the last one, by which rows are sorted
+ * first. The axis decides the order of the constraints, so it must not depend on the number of threads. */
 static xpbi_slabs xpbi_cut(const xpbi_layout *l) {
     const grid *g = l->period == 2 ? &l->colouring : &l->search;
-    const double most = fmin(l->slab ? (double)(l->particles / l->slab) : 1, XPBI_MOST_SLABS);
+    const double wanted = l->slab ? (double)(l->particles / l->slab) : 1;
+    const double most = fmin(fmax(wanted, 1), XPBI_MOST_SLABS);
     xpbi_slabs out = {.count = 1, .axis = 2};
     double longest = 0;
-    for (int d = 2; d >= 0 && l->particles >= l->large; d--) {
+    for (int d = 2; d >= 0 && l->large; d--) {
         const double low = floor(g->low[d] / g->cell), end = floor(g->high[d] / g->cell) + 1;
         const double cells = end - low + 2 * (l->period - 1); /* with the largest shift */
-        const double width = fmax(ceil(cells / fmax(most, 1)), l->period), count = ceil(cells / width);
+        const double width = fmax(ceil(cells / most), l->period), count = ceil(cells / width);
         if (!(cells > longest && count >= 1)) continue;
         longest = cells;
         out = (xpbi_slabs){(int)count, d, (real)low, (real)(1 / width)};

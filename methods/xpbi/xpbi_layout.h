@@ -10,11 +10,12 @@ PBD_PRECISE(xpbi_layout_create, xpbi_layout_free, xpbi_layout_make, xpbi_allocat
 typedef struct xpbi_layout {
     pbd_exec *exec;
     size_t particles, padding; /* padding: the first padding row, after the rows of other matter */
-    size_t large, slab;        /* particles: of a body that is cut, and of a slab (0: one slab) */
-    int period;                /* colours along an axis */
-    double reach;              /* 2r, m */
-    grid search;               /* after a sort, places are particles */
-    grid colouring;            /* period 2: cells of 4r */
+    bool large;                /* pbd_is_large, with `slab` as of pbd_slab */
+    size_t slab;
+    int period;     /* colours along an axis */
+    double reach;   /* 2r, m */
+    grid search;    /* after a sort, places are particles */
+    grid colouring; /* period 2: cells of 4r */
     xpbi_layout_args at;
     xpbi_slices slices;
     size_t lanes, slice_count, rows;

@@ -32,8 +32,9 @@
 
 enum {
     XPBI_LANES = PARTICLE_SLICE,
+    XPBI_MOST_COLOURS = 27,
     XPBI_MOST_SLABS = 64,
-    XPBI_MOST_STAGES = 27 * XPBI_MOST_SLABS,
+    XPBI_MOST_STAGES = XPBI_MOST_COLOURS * XPBI_MOST_SLABS,
     XPBI_WINDOW = 512, /* cells sorted together by number of particles */
     XPBI_MEMBER_BITS = 6
 };
@@ -312,7 +313,7 @@ PBD_ITEM(xpbi_mark_stages, xpbi_layout_args, i, 16, 3) {
 /* ---- Lanes, bundles, slices -------------------------------------------------------------------------------------- */
 
 /* One item: the first lane of each stage, at the start of a bundle. */
-PBD_ITEM(xpbi_place_lanes, xpbi_layout_args, i, 24 * 27, 0) {
+PBD_ITEM(xpbi_place_lanes, xpbi_layout_args, i, 24 * XPBI_MOST_COLOURS, 0) {
     const int any = a->number[a->particles] > 0;
     uint32_t lane = 0;
     (void)i;

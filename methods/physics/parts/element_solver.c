@@ -139,9 +139,9 @@ static pbd_status order_elements(element_solver *s, const pbd_cells *cells, cons
         PBD_TRY(pbd_cut_colours(s->elements, s->corners, cells->corner, n, slab, s->order, first, s->colours, &a,
                                 &stage, &stages));
     }
-    const size_t most = stages > PBD_MOST_COLOURS ? stages : PBD_MOST_COLOURS;
-    PBD_TRY_NEW(s->batch, most * PBD_MOST_MATERIALS);
-    PBD_TRY_NEW(s->span, most * PBD_MOST_MATERIALS);
+    const size_t most = plan->colours > 0 ? plan->batches : stages * PBD_MOST_MATERIALS;
+    PBD_TRY_NEW(s->batch, most);
+    PBD_TRY_NEW(s->span, most);
     if (plan->colours > 0) {
         order_by_clusters(s, plan);
         join_batches(s);

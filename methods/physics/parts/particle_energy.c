@@ -396,8 +396,7 @@ pbd_status particle_energy_read(const void *state, pbd_field field, double *out)
     if (field == PBD_INTERNAL_ENERGY && s->pair) return read_control(s, out);
     if (field != PBD_DEFORMATION_GRADIENTS)
         return pbd_error(PBD_NOT_SUPPORTED,
-                         "%s has positions, velocities, deformation gradients and the sums of colliders only",
-                         position->name);
+                         "%s has positions, velocities, deformation gradients and collider sums only", position->name);
     PBD_TRY(look(s, position->x));
     return device_rows_read(position->run.exec, s->gradient_at, s->layout.particles, 9, 9, NULL, s->layout.particle,
                             out);

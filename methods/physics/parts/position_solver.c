@@ -51,7 +51,7 @@ pbd_status position_read(const void *state, pbd_field field, double *out) {
     const position_solver *s = state;
     if (field == PBD_COLLIDER_SUMS) return collider_sums_read(&s->run.colliders, out);
     if (field != PBD_POSITIONS && field != PBD_VELOCITIES)
-        return pbd_error(PBD_NOT_SUPPORTED, "%s has positions, velocities and the sums of colliders only", s->name);
+        return pbd_error(PBD_NOT_SUPPORTED, "%s has positions, velocities and collider sums only", s->name);
     return device_rows_read(s->run.exec, field == PBD_POSITIONS ? s->x : s->v, s->particles, 4, 3, NULL, s->number,
                             out);
 }

@@ -29,10 +29,10 @@ pbd_status pbd_cut_colours(size_t count, int arity, const uint32_t *particle, si
                            uint32_t *order, const size_t *first, int colours, pbd_arena *arena, size_t **stage_first,
                            size_t *stages);
 
-/* The slab, in particles, for rows of `bytes` for each: PBD_SLAB bytes for each thread on a CPU, for which a part of
- * the cache is assumed. 0 on a GPU, where a launch needs many items, and for a body of less than four slabs of one
- * thread. */
-enum { PBD_SLAB = 1 << 20 };
+/* Whether a body of `particles` rows of `bytes` each is too large for the cache: 4 MB or more. */
+bool pbd_is_large(size_t particles, size_t bytes);
+/* The number of particles in a slab of such a body: 1 MB for each thread. 0, for one slab: on a GPU, where a launch
+ * needs many items, and for smaller bodies. */
 size_t pbd_slab(const pbd_exec *exec, size_t particles, size_t bytes);
 
 /* Colouring for constraints of any number of particles: constraint c touches particle[first[c] .. first[c + 1]) and,

@@ -31,9 +31,13 @@ pbd_status pbd_colour(size_t count, int arity, const uint32_t *particle, size_t 
     return pbd_ok();
 }
 
+enum { SLAB = 1 << 20 }; /* bytes, for each thread */
+
+bool pbd_is_large(size_t particles, size_t bytes) { return particles >= 4 * (SLAB / bytes); }
+
 size_t pbd_slab(const pbd_exec *exec, size_t particles, size_t bytes) {
-    const size_t share = PBD_SLAB / bytes;
-    return pbd_exec_is_gpu(exec) || particles < 4 * share ? 0 : share * (size_t)pbd_exec_threads(exec);
+    const bool cut = pbd_is_large(particles, bytes) && !pbd_exec_is_gpu(exec);
+    return cut ? SLAB / bytes * (size_t)pbd_exec_threads(exec) : 0;
 }
 
 /* The slab of a constraint. reached: by particle, the last slab of the constraints of former colours. */
@@ -51,15 +55,18 @@ static uint32_t slab_of(const uint32_t *mine, int arity, size_t slab, uint32_t *
 pbd_status pbd_cut_colours(size_t count, int arity, const uint32_t *particle, size_t particles, size_t slab,
                            uint32_t *order, const size_t *first, int colours, pbd_arena *arena, size_t **stage_first,
                            size_t *stages) {
-    if (slab == 0 || slab > particles) slab = particles + 1;
-    const size_t slabs = particles / slab + 1;
+    const size_t slabs = slab > 0 ? particles / slab + 1 : 1;
+    *stages = slabs * (size_t)colours;
+    size_t *offset = *stage_first = pbd_new(arena, size_t, *stages + 2);
+    PBD_TRY(pbd_arena_check(arena));
+    if (slabs == 1) {
+        memcpy(offset, first, (*stages + 1) * sizeof *offset);
+        return pbd_ok();
+    }
     pbd_arena a PBD_ARENA;
     uint32_t *reached = pbd_new(&a, uint32_t, particles), *of = pbd_new(&a, uint32_t, count);
     uint32_t *before = pbd_new(&a, uint32_t, count);
-    *stages = slabs * (size_t)colours;
-    size_t *offset = *stage_first = pbd_new(arena, size_t, *stages + 2);
     PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(pbd_arena_check(arena));
     memcpy(before, order, count * sizeof *before);
     for (int c = 0; c < colours; c++)
         for (size_t k = first[c]; k < first[c + 1]; k++) {
