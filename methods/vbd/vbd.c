@@ -258,54 +258,104 @@ static pbd_status make_law(vbd *s, const pbd_scene *scene, pbd_join join, double
                      "damping_form=element is for material=macklin_neo_hookean with join=none: set damping_form=block");
 }
 
-static pbd_status upload_reals(vbd *s, pbd_arena *a, const double *from, size_t count, real *to) {
-    real *host = pbd_new(a, real, count);
-    PBD_TRY(pbd_arena_check(a));
-    for (size_t i = 0; i < count; i++) host[i] = (real)from[i];
-    return pbd_upload(s->position.run.exec, to, host, count * sizeof *host);
+/* Rows of some slices on their way to the device. */
+typedef struct row_upload {
+    pbd_exec *exec;
+    vbd_rows_of_slices rows;
+    double *computed; /* by tetrahedron */
+    real *rounded;
+} row_upload;
+
+/* Uploads `count` reals to to[at ..]. NULL: the law does not need them. */
+static pbd_status upload_reals(const row_upload *u, const double *from, size_t count, real *to, size_t at) {
+    if (!to) return pbd_ok();
+    for (size_t i = 0; i < count; i++) u->rounded[i] = (real)from[i];
+    return pbd_upload(u->exec, to + at, u->rounded, count * sizeof *u->rounded);
 }
 
-/* Uploads the arrays that depend on the materials, by row. */
-static pbd_status upload_moduli(vbd *s, pbd_arena *a, const pbd_scene *scene, const vbd_tables *t) {
-    const size_t n = s->tet_rows * VBD_LANES;
-    double *stiffness = pbd_new(a, double, n), *lift = pbd_new(a, double, n);
-    double *mu = pbd_new(a, double, n), *lambda = pbd_new(a, double, n);
-    PBD_TRY(pbd_arena_check(a));
-    for (size_t i = 0; i < n; i++) {
-        moduli_of(s, &scene->material[t->material[i]], &mu[i], &lambda[i]);
-        lift[i] = (lambda[i] + 2 * mu[i]) / 6;
-        stiffness[i] = t->volume[i] > 0 ? (lambda[i] + mu[i]) / (36 * t->volume[i]) : 0;
+/* Uploads the values that depend on the materials. */
+static pbd_status upload_moduli(vbd *s, const row_upload *u, const pbd_scene *scene, size_t at) {
+    real *const to[] = {s->stiffness, s->lifts, s->mu, s->lambda};
+    for (int value = 0; value < 4; value++) {
+        if (!to[value]) continue;
+        for (size_t i = 0; i < u->rows.tets; i++) {
+            const double size = u->rows.volume[i];
+            double mu, lambda;
+            moduli_of(s, &scene->material[u->rows.material[i]], &mu, &lambda);
+            const double of[] = {size > 0 ? (lambda + mu) / (36 * size) : 0, (lambda + 2 * mu) / 6, mu, lambda};
+            u->computed[i] = of[value];
+        }
+        PBD_TRY(upload_reals(u, u->computed, u->rows.tets, to[value], at));
     }
-    if (s->stiffness) PBD_TRY(upload_reals(s, a, stiffness, n, s->stiffness));
-    if (s->lifts) PBD_TRY(upload_reals(s, a, lift, n, s->lifts));
-    if (s->mu) PBD_TRY(upload_reals(s, a, mu, n, s->mu));
-    return s->lambda ? upload_reals(s, a, lambda, n, s->lambda) : pbd_ok();
+    return pbd_ok();
 }
 
-static pbd_status upload_tables(vbd *s, pbd_arena *a, const pbd_scene *scene, const vbd_tables *t) {
+static pbd_status upload_slices(vbd *s, vbd_tables *t, const double *mu, size_t begin, size_t end, row_upload *u) {
+    const size_t at = t->tet_row[begin] * VBD_LANES, near = t->near_row[begin] * VBD_LANES;
+    const size_t stride = t->tet_rows * VBD_LANES;
+    PBD_TRY(vbd_fill_rows(t, mu, begin, end, &u->rows));
+    const size_t tets = u->rows.tets;
+    for (size_t c = 0; c < 3; c++)
+        PBD_TRY(pbd_upload(u->exec, s->corner + c * stride + at, u->rows.corner + c * tets, tets * sizeof *s->corner));
+    if (s->spring) {
+        PBD_TRY(pbd_upload(u->exec, s->neighbour + near, u->rows.neighbour, u->rows.near * sizeof *u->rows.neighbour));
+        PBD_TRY(upload_reals(u, u->rows.spring, u->rows.near, s->spring, near));
+    }
+    for (size_t k = 0; k < 9 && s->shape; k++)
+        PBD_TRY(upload_reals(u, u->rows.shape + k * tets, tets, s->shape, k * stride + at));
+    PBD_TRY(upload_reals(u, u->rows.volume, tets, s->volume, at));
+    return upload_moduli(s, u, t->scene, at);
+}
+
+/* End of the slices that are uploaded together from `begin` on. Few at a time stay in the cache, and the host never
+ * holds all rows in f64, which are several times as large as those of the device. */
+static size_t part_end(const vbd_tables *t, size_t begin) {
+    enum { ROWS = 1024 };
+    size_t end = begin + 1;
+    while (end < t->slices && t->tet_row[end + 1] - t->tet_row[begin] <= ROWS) end++;
+    return end;
+}
+
+static pbd_status upload_rows(vbd *s, vbd_tables *t, const double *mu) {
+    pbd_arena a PBD_ARENA;
+    size_t tets = 0, near = 0;
+    for (size_t begin = 0, end; begin < t->slices; begin = end) {
+        end = part_end(t, begin);
+        if (t->tet_row[end] - t->tet_row[begin] > tets) tets = t->tet_row[end] - t->tet_row[begin];
+        if (t->near_row[end] - t->near_row[begin] > near) near = t->near_row[end] - t->near_row[begin];
+    }
+    tets *= VBD_LANES, near *= VBD_LANES;
+    row_upload u = {.exec = s->position.run.exec,
+                    .computed = pbd_new(&a, double, tets),
+                    .rounded = pbd_new(&a, real, tets > near ? tets : near)};
+    u.rows = (vbd_rows_of_slices){.corner = pbd_new(&a, uint32_t, 3 * tets),
+                                  .neighbour = s->spring ? pbd_new(&a, uint32_t, near) : NULL,
+                                  .spring = s->spring ? pbd_new(&a, double, near) : NULL,
+                                  .shape = s->shape ? pbd_new(&a, double, 9 * tets) : NULL,
+                                  .volume = pbd_new(&a, double, tets),
+                                  .material = pbd_new(&a, uint8_t, tets)};
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t begin = 0, end; begin < t->slices; begin = end) {
+        end = part_end(t, begin);
+        PBD_TRY(upload_slices(s, t, mu, begin, end, &u));
+    }
+    return pbd_ok();
+}
+
+static pbd_status upload_tables(vbd *s, vbd_tables *t) {
     pbd_exec *exec = s->position.run.exec;
-    const size_t tets = s->tet_rows * VBD_LANES, near = s->near_rows * VBD_LANES;
+    double mu[PBD_MOST_MATERIALS], lambda;
+    for (size_t k = 0; k < s->materials; k++) moduli_of(s, &t->scene->material[k], &mu[k], &lambda);
     PBD_TRY(pbd_upload(exec, s->own, t->own, s->places * sizeof *t->own));
     PBD_TRY(pbd_upload(exec, s->tet_count, t->tet_count, s->places * sizeof *t->tet_count));
     PBD_TRY(pbd_upload(exec, s->near_count, t->near_count, s->places * sizeof *t->near_count));
     PBD_TRY(pbd_upload(exec, s->tet_row, t->tet_row, (s->slices + 1) * sizeof *t->tet_row));
     PBD_TRY(pbd_upload(exec, s->near_row, t->near_row, (s->slices + 1) * sizeof *t->near_row));
-    PBD_TRY(pbd_upload(exec, s->corner, t->corner, 3 * tets * sizeof *t->corner));
-    if (s->spring) {
-        PBD_TRY(pbd_upload(exec, s->neighbour, t->neighbour, near * sizeof *t->neighbour));
-        PBD_TRY(upload_reals(s, a, t->spring, near, s->spring));
-    }
-    if (s->shape) {
-        PBD_TRY(upload_reals(s, a, t->shape, 9 * tets, s->shape));
-        PBD_TRY(upload_reals(s, a, t->volume, tets, s->volume));
-    }
-    return upload_moduli(s, a, scene, t);
+    return upload_rows(s, t, mu);
 }
 
 static pbd_status make_tables(vbd *s, const pbd_scene *scene, pbd_arena *a, vbd_tables *t) {
-    double mu[PBD_MOST_MATERIALS], lambda;
-    for (size_t k = 0; k < s->materials; k++) moduli_of(s, &scene->material[k], &mu[k], &lambda);
-    PBD_TRY(vbd_tables_make(scene, mu, VBD_LANES, a, t));
+    PBD_TRY(vbd_tables_make(scene, VBD_LANES, a, t));
     s->vertices = t->vertices, s->places = t->places, s->slices = t->slices, s->colours = t->colours;
     s->tet_rows = t->tet_rows, s->near_rows = t->near_rows, s->tets = t->tets, s->near = t->near;
     PBD_TRY_NEW(s->colour_first, s->colours);
@@ -340,7 +390,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->position.run.repeats = faster.acceleration == acceleration_none && s->set.order != order_shuffled;
     PBD_TRY(make_tables(s, scene, &a, &tables));
     PBD_TRY(position_allocate(&s->position));
-    PBD_TRY(upload_tables(s, &a, scene, &tables));
+    PBD_TRY(upload_tables(s, &tables));
     pbd_count(recorder, "particles", scene->particles.count);
     pbd_count(recorder, "elements", s->elements);
     pbd_count(recorder, "colours", (uint64_t)s->colours);

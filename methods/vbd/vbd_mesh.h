@@ -5,20 +5,38 @@
 
 #include "harness/exec/arena.h"
 
-/* Arrays belong to the arena. Layout and meaning: vbd_mesh of vbd_kernels.h. */
+/* What each slice holds. Arrays belong to the arena, and the scene must live as long as the tables. Layout and meaning:
+ * vbd_mesh of vbd_kernels.h. */
 typedef struct vbd_tables {
-    size_t vertices, places, slices; /* free vertices; places, VBD_LANES per slice */
-    size_t tet_rows, near_rows;      /* total over all slices */
-    size_t tets, near;               /* entries without padding */
+    const pbd_scene *scene;
+    size_t vertices, places, slices, lanes; /* free vertices; places, `lanes` per slice */
+    size_t tet_rows, near_rows;             /* total over all slices */
+    size_t tets, near;                      /* entries without padding */
     int colours;
     size_t *colour_first, *colour_count; /* by colour: first place, number of vertices */
-    uint32_t *own, *tet_count, *near_count, *tet_row, *near_row, *corner, *neighbour;
-    double *spring, *shape, *volume;
-    uint8_t *material; /* by tetrahedron, in rows like `volume` */
+    uint32_t *own, *tet_count, *near_count, *tet_row, *near_row;
+    /* Tetrahedra of vertex i: tet[first[i] .. first[i + 1]), each as 4 times the tetrahedron's number plus the corner.
+     */
+    size_t *first;
+    uint32_t *tet;
+    /* While the neighbours of a vertex are collected: by vertex, 1 + its index in `found`, 0: none; what was found. */
+    uint32_t *mark, *found;
+    double *found_spring;
 } vbd_tables;
 
-/* mu: by material, Pa, for the springs. lanes: vertices per slice. PBD_BAD_INPUT: a flat or inverted tetrahedron.
- * PBD_NOT_SUPPORTED: too many tetrahedra for 32-bit indices. */
-pbd_status vbd_tables_make(const pbd_scene *scene, const double *mu, size_t lanes, pbd_arena *arena, vbd_tables *out);
+/* The rows of consecutive slices. NULL: not needed. */
+typedef struct vbd_rows_of_slices {
+    size_t tets, near; /* entries of a column: rows x lanes */
+    uint32_t *corner, *neighbour;
+    double *spring, *shape, *volume;
+    uint8_t *material; /* by tetrahedron */
+} vbd_rows_of_slices;
+
+/* lanes: vertices per slice. PBD_NOT_SUPPORTED: too many tetrahedra for 32-bit indices. */
+pbd_status vbd_tables_make(const pbd_scene *scene, size_t lanes, pbd_arena *arena, vbd_tables *out);
+
+/* Fills `tets`, `near` and the arrays of the rows of slices [begin, end). mu: by material, Pa, for the springs.
+ * PBD_BAD_INPUT: a flat or inverted tetrahedron. */
+pbd_status vbd_fill_rows(vbd_tables *t, const double *mu, size_t begin, size_t end, vbd_rows_of_slices *out);
 
 #endif

@@ -3,25 +3,20 @@
 #include "methods/physics/space/colouring.h"
 #include "methods/physics/space/element_shape.h"
 
-/* Tetrahedra of vertex i: tet[first[i] .. first[i + 1]), each as 4 times the tetrahedron's number plus the corner. */
-typedef struct incidence {
-    size_t *first;
-    uint32_t *tet;
-} incidence;
-
-static pbd_status find_incidence(const pbd_scene *scene, pbd_arena *arena, incidence *out) {
+static pbd_status find_incidence(vbd_tables *t, pbd_arena *arena) {
+    const pbd_scene *scene = t->scene;
     const size_t n = scene->particles.count, entries = 4 * scene->tets.count;
     const uint32_t *corner = scene->tets.corner;
     if (entries >= UINT32_MAX)
         return pbd_error(PBD_NOT_SUPPORTED, "vbd supports fewer than %u tetrahedra, not %zu", UINT32_MAX / 4,
                          scene->tets.count);
     size_t *first = pbd_new(arena, size_t, n + 2);
-    out->tet = pbd_new(arena, uint32_t, entries);
+    t->tet = pbd_new(arena, uint32_t, entries);
     PBD_TRY(pbd_arena_check(arena));
     for (size_t k = 0; k < entries; k++) first[corner[k] + 2]++;
     for (size_t i = 0; i < n; i++) first[i + 2] += first[i + 1];
-    for (size_t k = 0; k < entries; k++) out->tet[first[corner[k] + 1]++] = (uint32_t)k;
-    out->first = first;
+    for (size_t k = 0; k < entries; k++) t->tet[first[corner[k] + 1]++] = (uint32_t)k;
+    t->first = first;
     return pbd_ok();
 }
 
@@ -29,9 +24,9 @@ static pbd_status find_incidence(const pbd_scene *scene, pbd_arena *arena, incid
 
 /* Orders the free vertices by colour and, within a colour, by decreasing number of tetrahedra, so that the vertices of
  * a slice have nearly equal numbers. */
-static pbd_status order_vertices(const pbd_scene *scene, const incidence *of, size_t lanes, pbd_arena *arena,
-                                 vbd_tables *t) {
-    const size_t n = scene->particles.count;
+static pbd_status order_vertices(vbd_tables *t, pbd_arena *arena) {
+    const pbd_scene *scene = t->scene;
+    const size_t n = scene->particles.count, lanes = t->lanes;
     pbd_arena a PBD_ARENA;
     bool *held = pbd_new(&a, bool, n);
     uint32_t *vertex = pbd_new(&a, uint32_t, n), *order = pbd_new(&a, uint32_t, n), *tet;
@@ -41,8 +36,8 @@ static pbd_status order_vertices(const pbd_scene *scene, const incidence *of, si
     for (size_t i = 0; i < scene->particles.fixed; i++) held[scene->particles.fixed_particle[i]] = true;
     for (size_t i = 0; i < n; i++) {
         if (held[i]) continue;
-        if (of->first[i + 1] - of->first[i] > most) most = of->first[i + 1] - of->first[i];
-        for (size_t k = of->first[i]; k < of->first[i + 1]; k++) tet[entries++] = of->tet[k] / 4;
+        if (t->first[i + 1] - t->first[i] > most) most = t->first[i + 1] - t->first[i];
+        for (size_t k = t->first[i]; k < t->first[i + 1]; k++) tet[entries++] = t->tet[k] / 4;
         vertex[t->vertices++] = (uint32_t)i;
         first[t->vertices] = entries;
     }
@@ -99,36 +94,36 @@ static bool faces(const double *x, uint32_t own, const uint32_t other[3]) {
            0;
 }
 
-/* Neighbours of one vertex while they are collected. */
-typedef struct near_list {
-    uint32_t *mark; /* by vertex: 1 + its index in `vertex`; 0: not a neighbour */
-    uint32_t *vertex;
-    double *spring;
-    size_t count;
-} near_list;
-
-static void add_spring(near_list *list, uint32_t vertex, double spring) {
-    if (list->mark[vertex] == 0) {
-        list->vertex[list->count] = vertex;
-        list->spring[list->count] = 0;
-        list->mark[vertex] = (uint32_t)++list->count;
+static size_t add_neighbour(vbd_tables *t, uint32_t vertex, double spring, size_t count) {
+    if (t->mark[vertex] == 0) {
+        t->found[count] = vertex;
+        t->found_spring[count] = 0;
+        t->mark[vertex] = (uint32_t)++count;
     }
-    list->spring[list->mark[vertex] - 1] += spring;
+    t->found_spring[t->mark[vertex] - 1] += spring;
+    return count;
 }
 
-static void fill_place(const pbd_scene *scene, const double *mu, const incidence *of, const double *gradients,
-                       const double *volumes, size_t lanes, size_t place, near_list *list, vbd_tables *t) {
-    const size_t lane = place % lanes, slice = place / lanes, stride = t->tet_rows * lanes;
+static void forget_neighbours(vbd_tables *t, size_t count) {
+    for (size_t k = 0; k < count; k++) t->mark[t->found[k]] = 0;
+}
+
+/* Row 0 of the block is row `tet_row` of tetrahedra, `near_row` of neighbours. */
+static pbd_status fill_place(vbd_tables *t, const double *mu, size_t place, size_t tet_row, size_t near_row,
+                             vbd_rows_of_slices *out) {
+    const pbd_scene *scene = t->scene;
+    const size_t lane = place % t->lanes, slice = place / t->lanes;
     const uint32_t own = t->own[place];
-    list->count = 0;
-    for (size_t k = of->first[own]; k < of->first[own + 1]; k++) {
-        const size_t e = of->tet[k] / 4, self = of->tet[k] % 4;
-        const size_t at = (t->tet_row[slice] + (k - of->first[own])) * lanes + lane;
-        const double *g = gradients + 12 * e;
+    size_t found = 0;
+    for (size_t k = t->first[own]; k < t->first[own + 1]; k++) {
+        const size_t e = t->tet[k] / 4, self = t->tet[k] % 4;
+        const size_t at = (t->tet_row[slice] - tet_row + (k - t->first[own])) * t->lanes + lane;
+        const uint32_t *corner = scene->tets.corner + 4 * e;
+        double g[4][3], volume;
         size_t other[3];
+        PBD_TRY(shape_of(scene, e, g, &volume));
         for (size_t c = 0, seen = 0; c < 4; c++)
             if (c != self) other[seen++] = c;
-        const uint32_t *corner = scene->tets.corner + 4 * e;
         const uint32_t three[3] = {corner[other[0]], corner[other[1]], corner[other[2]]};
         if (!faces(scene->particles.positions, own, three)) {
             const size_t swap = other[1];
@@ -137,46 +132,75 @@ static void fill_place(const pbd_scene *scene, const double *mu, const incidence
         const uint8_t material = scene->tets.material ? scene->tets.material[e] : 0;
         for (size_t c = 0; c < 3; c++) {
             double dot = 0;
-            t->corner[c * stride + at] = corner[other[c]];
+            out->corner[c * out->tets + at] = corner[other[c]];
             for (size_t d = 0; d < 3; d++) {
-                t->shape[(3 * c + d) * stride + at] = g[3 * other[c] + d];
-                dot += g[3 * self + d] * g[3 * other[c] + d];
+                if (out->shape) out->shape[(3 * c + d) * out->tets + at] = g[other[c]][d];
+                dot += g[self][d] * g[other[c]][d];
             }
-            add_spring(list, corner[other[c]], -mu[material] * volumes[e] * dot);
+            if (out->spring) found = add_neighbour(t, corner[other[c]], -mu[material] * volume * dot, found);
         }
-        t->volume[at] = volumes[e];
-        t->material[at] = material;
+        out->volume[at] = volume;
+        out->material[at] = material;
     }
-    for (size_t k = 0; k < list->count; k++) {
-        const size_t at = (t->near_row[slice] + k) * lanes + lane;
-        t->neighbour[at] = list->vertex[k];
-        t->spring[at] = list->spring[k];
-        list->mark[list->vertex[k]] = 0;
+    for (size_t k = 0; k < found; k++) {
+        const size_t at = (t->near_row[slice] - near_row + k) * t->lanes + lane;
+        out->neighbour[at] = t->found[k];
+        out->spring[at] = t->found_spring[k];
+    }
+    forget_neighbours(t, found);
+    return pbd_ok();
+}
+
+/* Padding: the corners and neighbours are the vertex itself, and all values are zero. */
+static void fill_padding(const vbd_tables *t, size_t place, size_t tet_row, size_t near_row, vbd_rows_of_slices *out) {
+    const size_t lane = place % t->lanes, slice = place / t->lanes;
+    for (size_t row = t->tet_row[slice] + t->tet_count[place]; row < t->tet_row[slice + 1]; row++) {
+        const size_t at = (row - tet_row) * t->lanes + lane;
+        for (size_t c = 0; c < 3; c++) out->corner[c * out->tets + at] = t->own[place];
+        for (size_t k = 0; k < 9 && out->shape; k++) out->shape[k * out->tets + at] = 0;
+        out->volume[at] = 0;
+        out->material[at] = 0;
+    }
+    for (size_t row = t->near_row[slice] + t->near_count[place]; row < t->near_row[slice + 1] && out->spring; row++) {
+        const size_t at = (row - near_row) * t->lanes + lane;
+        out->neighbour[at] = t->own[place];
+        out->spring[at] = 0;
     }
 }
 
+pbd_status vbd_fill_rows(vbd_tables *t, const double *mu, size_t begin, size_t end, vbd_rows_of_slices *out) {
+    const size_t tet_row = t->tet_row[begin], near_row = t->near_row[begin];
+    out->tets = (t->tet_row[end] - tet_row) * t->lanes;
+    out->near = (t->near_row[end] - near_row) * t->lanes;
+    for (size_t place = begin * t->lanes; place < end * t->lanes; place++) {
+        PBD_TRY(fill_place(t, mu, place, tet_row, near_row, out));
+        fill_padding(t, place, tet_row, near_row, out);
+    }
+    return pbd_ok();
+}
+
 /* Counts the tetrahedra and neighbours of the vertex at each place. */
-static void count_neighbours(const pbd_scene *scene, const incidence *of, near_list *list, vbd_tables *t) {
+static void count_neighbours(vbd_tables *t) {
     for (size_t place = 0; place < t->places; place++) {
         const uint32_t own = t->own[place];
-        list->count = 0;
-        for (size_t k = of->first[own]; k < of->first[own + 1]; k++)
+        size_t found = 0;
+        for (size_t k = t->first[own]; k < t->first[own + 1]; k++)
             for (size_t c = 0; c < 4; c++) {
-                const uint32_t vertex = scene->tets.corner[4 * (of->tet[k] / 4) + c];
-                if (vertex != own) add_spring(list, vertex, 0);
+                const uint32_t vertex = t->scene->tets.corner[4 * (t->tet[k] / 4) + c];
+                if (vertex != own) found = add_neighbour(t, vertex, 0, found);
             }
-        t->tet_count[place] = (uint32_t)(of->first[own + 1] - of->first[own]);
-        t->near_count[place] = (uint32_t)list->count;
-        for (size_t k = 0; k < list->count; k++) list->mark[list->vertex[k]] = 0;
+        t->tet_count[place] = (uint32_t)(t->first[own + 1] - t->first[own]);
+        t->near_count[place] = (uint32_t)found;
+        forget_neighbours(t, found);
     }
 }
 
 /* Finds the first row of each slice. Padding places repeat a vertex: they count as its copies and are never read
  * alone. */
-static void place_rows(vbd_tables *t, size_t lanes) {
+static void place_rows(vbd_tables *t) {
     for (size_t s = 0; s < t->slices; s++) {
         uint32_t tets = 0, near = 0;
-        for (size_t l = s * lanes; l < (s + 1) * lanes; l++) {
+        for (size_t l = s * t->lanes; l < (s + 1) * t->lanes; l++) {
             if (t->tet_count[l] > tets) tets = t->tet_count[l];
             if (t->near_count[l] > near) near = t->near_count[l];
         }
@@ -192,47 +216,20 @@ static void place_rows(vbd_tables *t, size_t lanes) {
         }
 }
 
-static pbd_status allocate_rows(vbd_tables *t, size_t lanes, pbd_arena *arena) {
-    const size_t tets = t->tet_rows * lanes, near = t->near_rows * lanes;
-    t->corner = pbd_new(arena, uint32_t, 3 * tets);
-    t->neighbour = pbd_new(arena, uint32_t, near);
-    t->spring = pbd_new(arena, double, near);
-    t->shape = pbd_new(arena, double, 9 * tets);
-    t->volume = pbd_new(arena, double, tets);
-    t->material = pbd_new(arena, uint8_t, tets);
-    PBD_TRY(pbd_arena_check(arena));
-    for (size_t s = 0; s < t->slices; s++)
-        for (size_t l = 0; l < lanes; l++) {
-            const uint32_t own = t->own[s * lanes + l];
-            for (size_t row = t->tet_row[s]; row < t->tet_row[s + 1]; row++)
-                for (size_t c = 0; c < 3; c++) t->corner[c * tets + row * lanes + l] = own;
-            for (size_t row = t->near_row[s]; row < t->near_row[s + 1]; row++) t->neighbour[row * lanes + l] = own;
-        }
-    return pbd_ok();
-}
-
-pbd_status vbd_tables_make(const pbd_scene *scene, const double *mu, size_t lanes, pbd_arena *arena, vbd_tables *out) {
-    pbd_arena a PBD_ARENA;
-    incidence of = {0};
-    *out = (vbd_tables){0};
-    PBD_TRY(find_incidence(scene, &a, &of));
-    PBD_TRY(order_vertices(scene, &of, lanes, arena, out));
-    near_list list = {.mark = pbd_new(&a, uint32_t, scene->particles.count),
-                      .vertex = pbd_new(&a, uint32_t, scene->particles.count),
-                      .spring = pbd_new(&a, double, scene->particles.count)};
-    double *gradients = pbd_new(&a, double, 12 * scene->tets.count), *volumes = pbd_new(&a, double, scene->tets.count);
+pbd_status vbd_tables_make(const pbd_scene *scene, size_t lanes, pbd_arena *arena, vbd_tables *out) {
+    const size_t n = scene->particles.count;
+    *out = (vbd_tables){.scene = scene, .lanes = lanes};
+    PBD_TRY(find_incidence(out, arena));
+    PBD_TRY(order_vertices(out, arena));
+    out->mark = pbd_new(arena, uint32_t, n);
+    out->found = pbd_new(arena, uint32_t, n);
+    out->found_spring = pbd_new(arena, double, n);
     out->tet_count = pbd_new(arena, uint32_t, out->places);
     out->near_count = pbd_new(arena, uint32_t, out->places);
     out->tet_row = pbd_new(arena, uint32_t, out->slices + 1);
     out->near_row = pbd_new(arena, uint32_t, out->slices + 1);
-    PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(pbd_arena_check(arena));
-    for (size_t e = 0; e < scene->tets.count; e++)
-        PBD_TRY(shape_of(scene, e, (double(*)[3])(gradients + 12 * e), &volumes[e]));
-    count_neighbours(scene, &of, &list, out);
-    place_rows(out, lanes);
-    PBD_TRY(allocate_rows(out, lanes, arena));
-    for (size_t place = 0; place < out->places; place++)
-        fill_place(scene, mu, &of, gradients, volumes, lanes, place, &list, out);
+    count_neighbours(out);
+    place_rows(out);
     return pbd_ok();
 }

@@ -20,8 +20,8 @@ static const double FLAT = 1e-10;
 
 static double longest(const double edge[][3], int edges) {
     double most = 0;
-    for (int i = 0; i < edges; i++) most = fmax(most, sqrt(dot(edge[i], edge[i])));
-    return most;
+    for (int i = 0; i < edges; i++) most = fmax(most, dot(edge[i], edge[i]));
+    return sqrt(most);
 }
 
 static pbd_status tet_shape(size_t e, const double edge[3][3], element_shape *out) {
@@ -29,11 +29,11 @@ static pbd_status tet_shape(size_t e, const double edge[3][3], element_shape *ou
     cross(edge[1], edge[2], row[0]);
     cross(edge[2], edge[0], row[1]);
     cross(edge[0], edge[1], row[2]);
-    const double det = dot(edge[0], row[0]), scale = pow(longest(edge, 3), 3);
+    const double det = dot(edge[0], row[0]), most = longest(edge, 3), scale = most * most * most;
     if (!isfinite(det)) return pbd_error(PBD_BAD_INPUT, "tetrahedron %zu has a corner that is not finite", e);
     if (fabs(det) <= FLAT * scale)
         return pbd_error(PBD_BAD_INPUT, "tetrahedron %zu has no volume: 6 V = %.3g m^3 with an edge of %.3g m", e, det,
-                         cbrt(scale));
+                         most);
     if (det < 0)
         return pbd_error(PBD_BAD_INPUT, "tetrahedron %zu is inverted (6 V = %.3g m^3): swap two of its corners", e,
                          det);
@@ -74,11 +74,11 @@ static pbd_status lay_fibres(const pbd_material *m, size_t e, const double norma
 static pbd_status triangle_shape(const pbd_scene *scene, size_t e, const double edge[2][3], element_shape *out) {
     double normal[3], axis[3], other[3], fibre[PBD_MOST_FIBRES][3] = {{0}};
     cross(edge[0], edge[1], normal);
-    const double twice = sqrt(dot(normal, normal)), scale = pow(longest(edge, 2), 2);
+    const double twice = sqrt(dot(normal, normal)), most = longest(edge, 2), scale = most * most;
     if (!isfinite(twice)) return pbd_error(PBD_BAD_INPUT, "triangle %zu has a corner that is not finite", e);
     if (twice <= FLAT * scale)
         return pbd_error(PBD_BAD_INPUT, "triangle %zu has no area: 2 A = %.3g m^2 with an edge of %.3g m", e, twice,
-                         sqrt(scale));
+                         most);
     for (int d = 0; d < 3; d++) normal[d] /= twice;
     PBD_TRY(lay_fibres(pbd_cell_material(scene, &scene->triangles, e), e, normal, edge[0], fibre, axis));
     cross(normal, axis, other);
