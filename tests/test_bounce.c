@@ -651,14 +651,15 @@ static void test_bad_input(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moving_floor),       cmocka_unit_test(test_forces_balance),
         cmocka_unit_test(test_bar_on_its_end),     cmocka_unit_test(test_bar_of_implicit_solvers),
         cmocka_unit_test(test_same_minimum),       cmocka_unit_test(test_same_minimum_of_an_uneven_mesh),
-        cmocka_unit_test(test_implicit_threads),   cmocka_unit_test(test_forces_balance),
-        cmocka_unit_test(test_implicit_refusals),  cmocka_unit_test(test_moving_floor),
+        cmocka_unit_test(test_implicit_threads),   cmocka_unit_test(test_implicit_refusals),
         cmocka_unit_test(test_mesh_floor),         cmocka_unit_test(test_block_on_a_slope),
         cmocka_unit_test(test_two_bars_meet),      cmocka_unit_test(test_threads_backends_precisions),
         cmocka_unit_test(test_saved_and_loaded),   cmocka_unit_test(test_bounce_measures_what_it_says),
         cmocka_unit_test(test_corner_points_down), cmocka_unit_test(test_balls_on_a_plate),
-        cmocka_unit_test(test_bad_input)};
+        cmocka_unit_test(test_bad_input),
+    };
     return cmocka_run_group_tests_name("bounce", tests, NULL, NULL);
 }

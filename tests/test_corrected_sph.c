@@ -540,12 +540,12 @@ static void test_poor_bodies(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_control_energy),
         cmocka_unit_test(test_deformation_gradients),
         cmocka_unit_test(test_moves_and_impulses),
         cmocka_unit_test(test_jacobi_does_not_overshoot),
         cmocka_unit_test(test_equilibrium),
         cmocka_unit_test(test_control_is_a_gradient),
-        cmocka_unit_test(test_control_energy),
         cmocka_unit_test(test_control_of_affine_motion),
         cmocka_unit_test(test_rotation),
         cmocka_unit_test(test_units_do_not_matter),

@@ -295,6 +295,7 @@ static void test_joined_at_once(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_joined_at_once),
         cmocka_unit_test(test_one_particle),
         cmocka_unit_test(test_two_particles_part),
         cmocka_unit_test(test_surfaces_are_closed),
@@ -303,7 +304,6 @@ int main(void) {
         cmocka_unit_test(test_near_pairs),
         cmocka_unit_test(test_near_pairs_of_the_chosen),
         cmocka_unit_test(test_near_places),
-        cmocka_unit_test(test_joined_at_once),
     };
     return cmocka_run_group_tests_name("surfaces of density", tests, NULL, NULL);
 }

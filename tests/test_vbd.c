@@ -525,6 +525,8 @@ static void test_bad_input(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_damping_in_free_fall),
+        cmocka_unit_test(test_backends),
         cmocka_unit_test(test_one_vertex),
         cmocka_unit_test(test_minimum_of_a_step),
         cmocka_unit_test(test_minimum_is_that_of_finite_elements),
@@ -532,7 +534,6 @@ int main(void) {
         cmocka_unit_test(test_descent_at_a_clamp),
         cmocka_unit_test(test_rest_is_a_fixed_point),
         cmocka_unit_test(test_momentum_by_sweeps),
-        cmocka_unit_test(test_damping_in_free_fall),
         cmocka_unit_test(test_damping_damps),
         cmocka_unit_test(test_inverted_elements),
         cmocka_unit_test(test_scaled_matter),
@@ -542,7 +543,6 @@ int main(void) {
         cmocka_unit_test(test_rotation),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_precisions),
-        cmocka_unit_test(test_backends),
         cmocka_unit_test(test_order_in_time),
         cmocka_unit_test(test_bad_input),
     };
