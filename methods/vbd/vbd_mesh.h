@@ -32,11 +32,11 @@ typedef struct vbd_rows_of_slices {
     uint8_t *material; /* by tetrahedron */
 } vbd_rows_of_slices;
 
-/* lanes: vertices per slice. PBD_NOT_SUPPORTED: too many tetrahedra for 32-bit indices. */
+/* lanes: vertices per slice. PBD_BAD_INPUT: a flat or inverted tetrahedron. PBD_NOT_SUPPORTED: too many tetrahedra for
+ * 32-bit indices. */
 pbd_status vbd_tables_make(const pbd_scene *scene, size_t lanes, pbd_arena *arena, vbd_tables *out);
 
-/* Fills `tets`, `near` and the arrays of the rows of slices [begin, end). mu: by material, Pa, for the springs.
- * PBD_BAD_INPUT: a flat or inverted tetrahedron. */
+/* Fills `tets`, `near` and the arrays of the rows of slices [begin, end). mu: by material, Pa, for the springs. */
 pbd_status vbd_fill_rows(vbd_tables *t, const double *mu, size_t begin, size_t end, vbd_rows_of_slices *out);
 
 #endif

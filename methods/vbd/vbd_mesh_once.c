@@ -219,6 +219,10 @@ static void place_rows(vbd_tables *t) {
 pbd_status vbd_tables_make(const pbd_scene *scene, size_t lanes, pbd_arena *arena, vbd_tables *out) {
     const size_t n = scene->particles.count;
     *out = (vbd_tables){.scene = scene, .lanes = lanes};
+    for (size_t e = 0; e < scene->tets.count; e++) { /* also those of held vertices alone, which are in no row */
+        element_shape shape;
+        PBD_TRY(element_shape_of(scene, 4, e, &shape));
+    }
     PBD_TRY(find_incidence(out, arena));
     PBD_TRY(order_vertices(out, arena));
     out->mark = pbd_new(arena, uint32_t, n);
