@@ -222,6 +222,7 @@ static void expect_same_layout(const particle_layout *a, const particle_layout *
     assert_int_equal(a->rows, b->rows);
     assert_int_equal(a->slots, b->slots);
     assert_int_equal(a->colours, b->colours);
+    assert_int_equal(a->stages, b->stages);
     assert_int_equal(a->few, b->few);
     assert_int_equal(a->deficient, b->deficient);
     expect_bytes("own", a->own, b->own, a->slots * sizeof *a->own);
@@ -251,6 +252,23 @@ static void expect_reverse(const particle_layout *l) {
         }
 }
 
+/* Constraints of a stage share no particle, and each place has one constraint. */
+static void expect_stages(const particle_layout *l, size_t least) {
+    size_t moved[BAR] = {0}, seen[BAR] = {0};
+    assert_true(l->stages >= least);
+    for (size_t s = 0; s < l->stages; s++)
+        for (size_t slot = l->stage_slot[s]; slot < l->stage_slot[s] + l->stage_count[s]; slot++) {
+            const uint32_t own = l->own[slot];
+            seen[own]++;
+            for (size_t k = l->near.first[own]; k <= l->near.first[own + 1]; k++) {
+                const uint32_t place = k < l->near.first[own + 1] ? l->near.particle[k] : own;
+                assert_true(moved[place] < s + 1);
+                moved[place] = s + 1;
+            }
+        }
+    for (size_t i = 0; i < l->particles; i++) assert_int_equal(seen[i], 1);
+}
+
 static void cut_layout(const pbd_scene *scene, double time, const uint32_t *full, double radius, particle_layout *l,
                        bool *changed) {
     particle_cuts cuts;
@@ -261,8 +279,10 @@ static void cut_layout(const pbd_scene *scene, double time, const uint32_t *full
 
 static void test_remake(void **unused) {
     (void)unused;
-    for (int jacobi = 0; jacobi < 2; jacobi++)
+    for (int way = 0; way < 3; way++)
         for (int linear = 0; linear < 2; linear++) {
+            const bool jacobi = way == 2;
+            const size_t block = way == 1 ? 50 : 0, least = way == 1 ? BAR / block : 1;
             const shape_choice choice = {
                 .radius = 1.8 * EDGE, .kernel_correction = !linear, .gradient_correction = !linear, .linear = linear};
             pbd_scene scene, whole;
@@ -272,8 +292,8 @@ static void test_remake(void **unused) {
             add_blade(&scene, EDGE * 5.5, 1.2);
             whole = scene;
             whole.blades.count = 0; /* without blades nothing is kept for rebuilding, so everything is rebuilt */
-            check_ok(particle_layout_make(&scene, &choice, jacobi, NULL, &some));
-            check_ok(particle_layout_make(&whole, &choice, jacobi, NULL, &all));
+            check_ok(particle_layout_make(&scene, &choice, jacobi, block, NULL, &some));
+            check_ok(particle_layout_make(&whole, &choice, jacobi, block, NULL, &all));
             assert_true(some.keeps && !all.keeps);
             for (size_t i = 0; i < BAR; i++) full[i] = (uint32_t)(some.near.first[i + 1] - some.near.first[i]);
             int cuts = 0;
@@ -288,6 +308,7 @@ static void test_remake(void **unused) {
                 check_ok(particle_layout_remake(&all, &choice));
                 expect_same_layout(&some, &all);
                 if (jacobi) expect_reverse(&some);
+                if (!jacobi) expect_stages(&some, least);
             }
             assert_true(cuts >= 3);
             particle_layout_free(&some);

@@ -3,6 +3,7 @@
  * (tests/mutants.cmake) must fail here. */
 #define REAL double
 #include "methods/physics/matter/law_material.h"
+#include "methods/vbd/vbd_mesh.h"
 #include "tests/element_ladder.h"
 #include "tests/sanitized.h"
 
@@ -205,6 +206,37 @@ static void test_minimum_is_that_of_finite_elements(void **unused) {
 }
 
 /* G after k sweeps from the same start never rises with k, except with unguarded acceleration. */
+/* The stage of each free vertex, from 1 on; 0: held. */
+static void stages_of(const vbd_tables *t, size_t *stage) {
+    for (size_t s = 0; s < t->stages; s++)
+        for (size_t k = 0; k < t->stage_count[s]; k++) stage[t->own[t->stage_first[s] + k]] = s + 1;
+}
+
+/* Vertices of a tetrahedron move in the order of their colours, with slabs too. */
+static void test_slabs_keep_the_order(void **unused) {
+    (void)unused;
+    enum { MOST = 11 * 5 * 5 };
+    pbd_scene scene;
+    size_t stage[2][MOST] = {{0}};
+    make_cubes(&scene, (const int[3]){10, 4, 4}, 1e4);
+    for (int cut = 0; cut < 2; cut++) {
+        pbd_arena a PBD_ARENA;
+        vbd_tables t;
+        check_ok(vbd_tables_make(&scene, 16, cut ? 40 : 0, &a, &t));
+        assert_int_equal(t.vertices, scene.particles.count - scene.particles.fixed);
+        assert_true(cut ? t.stages > 3 * (size_t)t.colours : t.stages == (size_t)t.colours);
+        stages_of(&t, stage[cut]);
+    }
+    for (size_t e = 0; e < scene.tets.count; e++)
+        for (size_t i = 0; i < 4; i++)
+            for (size_t j = 0; j < 4; j++) {
+                const uint32_t p = scene.tets.corner[4 * e + i], q = scene.tets.corner[4 * e + j];
+                if (stage[0][p] == 0 || stage[0][q] == 0) continue;
+                assert_int_equal(stage[0][p] < stage[0][q], stage[1][p] < stage[1][q]);
+            }
+    pbd_scene_free(&scene);
+}
+
 static void test_descent(void **unused) {
     (void)unused;
     static const char *const words[] = {"acceleration=none", "order=reversed", "acceleration=chebyshev",
@@ -517,6 +549,13 @@ static void test_bad_input(void **unused) {
     const uint32_t kept = scene.tets.corner[4 * 7];
     scene.tets.corner[4 * 7] = scene.tets.corner[4 * 7 + 1];
     expect_refused("vbd", &scene, "", PBD_BAD_INPUT, "tetrahedron 7 has no volume");
+    uint32_t *const held = scene.particles.fixed_particle; /* also where all its corners are held */
+    const size_t holds = scene.particles.fixed;
+    scene.particles.fixed_particle = scene.tets.corner + 4 * 7 + 1;
+    scene.particles.fixed = 3;
+    expect_refused("vbd", &scene, "", PBD_BAD_INPUT, "tetrahedron 7 has no volume");
+    scene.particles.fixed_particle = held;
+    scene.particles.fixed = holds;
     scene.tets.corner[4 * 7] = kept;
     scene.tets.count = 0;
     expect_refused("vbd", &scene, "", PBD_BAD_INPUT, "no tetrahedra");
@@ -530,6 +569,7 @@ int main(void) {
         cmocka_unit_test(test_one_vertex),
         cmocka_unit_test(test_minimum_of_a_step),
         cmocka_unit_test(test_minimum_is_that_of_finite_elements),
+        cmocka_unit_test(test_slabs_keep_the_order),
         cmocka_unit_test(test_descent),
         cmocka_unit_test(test_descent_at_a_clamp),
         cmocka_unit_test(test_rest_is_a_fixed_point),

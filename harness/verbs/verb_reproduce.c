@@ -65,7 +65,8 @@ static const pbd_option table[] = {
     PBD_OPT_FLAG(reproduce_options, dry_run, "dry-run", 0,
                  "only lists the runs it would make, with estimated time and memory"),
     PBD_OPT_FLAG(reproduce_options, accept, "accept", 0,
-                 "writes the verdicts to plots/FIGURE/verdicts.csv, and a small picture beside it"),
+                 "writes the verdicts to plots/FIGURE/verdicts.csv, and a small picture beside it;\n"
+                 "with --no-strips a figure that has strips keeps the picture it has"),
     PBD_OPT_INTEGER(reproduce_options, jobs, "jobs", 'j', 1, 256,
                     "runs made at one time, of those with one thread whose times nothing reads; the\n"
                     "others follow, one after another. Also figures drawn at one time; default: the\n"
@@ -248,18 +249,20 @@ static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_
     return pbd_interrupted() ? interrupted() : status;
 }
 
-/* The last picture drawn, a strip of bodies where there is one, becomes the figure's thumbnail. */
-static pbd_status write_thumbnail(const job *j, const pbd_drawing *drawing) {
+/* The last picture drawn, a strip of bodies where there is one, becomes the figure's thumbnail. One of a strip that was
+ * not drawn stays. */
+static pbd_status write_thumbnail(const session *s, const job *j, const pbd_drawing *drawing) {
+    if (s->options.no_strips && j->file->strips_count > 0) return pbd_ok();
     pbd_arena a PBD_ARENA;
     const char *to = pbd_new_format(&a, "%s/plots/%s/thumbnail.png", pbd_root(), j->file->figure);
     PBD_TRY(pbd_arena_check(&a));
     return drawing->plots > 0 ? pbd_thumbnail(drawing->plot[drawing->plots - 1], to, PBD_THUMBNAIL_WIDTH) : pbd_ok();
 }
 
-static pbd_status accept(const job *j, pbd_figure_report *report, pbd_claim_results *claims) {
+static pbd_status accept(const session *s, const job *j, pbd_figure_report *report, pbd_claim_results *claims) {
     PBD_TRY(pbd_claims_accept(j->file, claims));
     report->accepted_now = true;
-    PBD_TRY(write_thumbnail(j, report->drawing));
+    PBD_TRY(write_thumbnail(s, j, report->drawing));
     return pbd_claims_compare(j->file, claims);
 }
 
@@ -290,7 +293,7 @@ static pbd_status finish_figure(session *s, const job *j, const char *out) {
     pbd_drawing drawing = {0};
     pbd_figure_report report = {.file = j->file, .claims = &claims, .drawing = &drawing};
     report.trouble = judge_and_draw(s, j, out, &claims, &drawing);
-    if (s->options.accept && report.trouble.code == PBD_OK) report.trouble = accept(j, &report, &claims);
+    if (s->options.accept && report.trouble.code == PBD_OK) report.trouble = accept(s, j, &report, &claims);
     if (s->options.bundle && report.trouble.code == PBD_OK) report.trouble = bundle(s, j, &report);
     if (report.trouble.code != PBD_INTERRUPTED) pbd_report_figure(&report, &s->options.style);
     if (report.trouble.code != PBD_OK)

@@ -79,8 +79,8 @@ static pbd_status order_kind(pbd_distance *s, size_t arity, const uint32_t *part
     size_t first[PBD_MOST_COLOURS + 1];
     int colours;
     PBD_TRY(pbd_colour(c->count, (int)arity, particle, s->particles, c->order, first, &colours));
-    return pbd_cut_colours(c->count, (int)arity, particle, s->particles, slab, c->order, first, colours, &s->stages,
-                           &c->first, &c->stages);
+    return pbd_cut_colours(c->count, (int)arity, NULL, particle, s->particles, slab, c->order, first, colours,
+                           &s->stages, &c->first, &c->stages);
 }
 
 /* Uploads the constraints of one kind, sorted by stage. Jacobi needs no colours and keeps mesh order, in which

@@ -242,7 +242,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     s->crossing = wave_crossing(scene);
     s->position = (position_solver){.name = "tlsph", .set = {1, set.substeps, set.dt, set.damping}, .guesses = true};
     PBD_TRY(make_material(s, scene, values));
-    PBD_TRY(particle_layout_make(scene, &shape, true, NULL, &s->layout));
+    PBD_TRY(particle_layout_make(scene, &shape, true, 0, NULL, &s->layout));
     PBD_TRY(position_create(&s->position, &own, scene, s->layout.particle, s->layout.inverse,
                             contact_settings_read(values), exec, recorder));
     PBD_TRY(position_allocate(&s->position));

@@ -9,6 +9,7 @@
 #include "methods/physics/parts/acceleration.h"
 #include "methods/physics/parts/position_solver.h"
 #include "methods/physics/parts/surface_load.h"
+#include "methods/physics/space/colouring.h"
 #include "methods/vbd/vbd_kernels.h"
 #include "methods/vbd/vbd_mesh.h"
 
@@ -36,9 +37,8 @@ typedef struct vbd {
     size_t materials, places, slices, tet_rows, near_rows, tets, near, vertices, elements;
     bool quadratic; /* macklin_neo_hookean without a join */
     int colours;
-    /* Host. */
-    size_t *colour_first, *colour_count;
-    int *shuffled;
+    /* Host: of vbd_tables; the order of the stages in a sweep. */
+    size_t stages, *stage_first, *stage_count, *turn;
     /* Device: arrays of vbd_mesh; minimum of the inertia term, velocities of the previous step, results by place. */
     uint32_t *own, *tet_count, *near_count, *tet_row, *near_row, *corner, *neighbour;
     real *spring, *stiffness, *lifts, *shape, *volume, *mu, *lambda;
@@ -76,9 +76,9 @@ static void destroy(void *state) {
     vbd *s = state;
     if (!s) return;
     position_free(&s->position);
-    free(s->colour_first);
-    free(s->colour_count);
-    free(s->shuffled);
+    free(s->stage_first);
+    free(s->stage_count);
+    free(s->turn);
     free(s);
 }
 
@@ -129,11 +129,11 @@ static pbd_status begin(void *state, stepper *run) {
 }
 
 /* Fisher-Yates shuffle, seeded with the number of the sweep, so that the order is the same in every run. */
-static void shuffle(int *order, int count, uint64_t seed) {
-    for (int i = 0; i < count; i++) order[i] = i;
-    for (int i = count - 1; i > 0; i--) {
+static void shuffle(size_t *order, size_t count, uint64_t seed) {
+    for (size_t i = 0; i < count; i++) order[i] = i;
+    for (size_t i = count; i-- > 1;) {
         seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        const int other = (int)((seed >> 33) % (uint64_t)(i + 1)), kept = order[i];
+        const size_t other = (size_t)((seed >> 33) % (uint64_t)(i + 1)), kept = order[i];
         order[i] = order[other];
         order[other] = kept;
     }
@@ -158,11 +158,11 @@ static pbd_status move_vertices(vbd *s, stepper *run) {
     vbd_args args = args_of(s);
     const bool back = s->set.order == order_reversed || (s->set.order == order_symmetric && run->done % 2 == 1);
     if (s->set.order == order_shuffled)
-        shuffle(s->shuffled, s->colours, run->steps * UINT64_C(1000003) + (uint64_t)run->done);
-    for (int k = 0; k < s->colours; k++) {
-        const int c = s->set.order == order_shuffled ? s->shuffled[k] : back ? s->colours - 1 - k : k;
-        args.first = s->colour_first[c];
-        args.count = s->colour_count[c];
+        shuffle(s->turn, s->stages, run->steps * UINT64_C(1000003) + (uint64_t)run->done);
+    for (size_t k = 0; k < s->stages; k++) {
+        const size_t stage = s->set.order == order_shuffled ? s->turn[k] : back ? s->stages - 1 - k : k;
+        args.first = s->stage_first[stage];
+        args.count = s->stage_count[stage];
         PBD_TRY(PBD_RUN(run->exec, vbd_move, args.count, work_of(s, args.count), &args));
         PBD_TRY(touch(s, args.first, args.count));
     }
@@ -180,9 +180,9 @@ static pbd_status sum_results(const vbd *s, int width, double *out) {
     PBD_TRY(pbd_download(s->position.run.exec, host, s->out, n * sizeof *host));
     for (int k = 0; k < width; k++) {
         out[k] = 0;
-        for (int c = 0; c < s->colours; c++)
-            for (size_t i = 0; i < s->colour_count[c]; i++)
-                out[k] += (double)host[(size_t)k * s->places + s->colour_first[c] + i];
+        for (size_t c = 0; c < s->stages; c++)
+            for (size_t i = 0; i < s->stage_count[c]; i++)
+                out[k] += (double)host[(size_t)k * s->places + s->stage_first[c] + i];
     }
     return pbd_ok();
 }
@@ -190,9 +190,9 @@ static pbd_status sum_results(const vbd *s, int width, double *out) {
 static pbd_status energy(void *state, double *out) {
     const vbd *s = state;
     vbd_args args = args_of(s);
-    for (int c = 0; c < s->colours; c++) {
-        args.first = s->colour_first[c];
-        args.count = s->colour_count[c];
+    for (size_t k = 0; k < s->stages; k++) {
+        args.first = s->stage_first[k];
+        args.count = s->stage_count[k];
         PBD_TRY(PBD_RUN(s->position.run.exec, vbd_sum_energy, args.count, work_of(s, args.count), &args));
     }
     return sum_results(s, 1, out);
@@ -210,9 +210,9 @@ static pbd_status residual(void *state, stepper *run, step_residual *out) {
     const vbd *s = state;
     vbd_args args = args_of(s);
     double sum[2];
-    for (int c = 0; c < s->colours; c++) {
-        args.first = s->colour_first[c];
-        args.count = s->colour_count[c];
+    for (size_t k = 0; k < s->stages; k++) {
+        args.first = s->stage_first[k];
+        args.count = s->stage_count[k];
         PBD_TRY(PBD_RUN(run->exec, vbd_measure, args.count, work_of(s, args.count), &args));
     }
     PBD_TRY(sum_results(s, 2, sum));
@@ -355,14 +355,17 @@ static pbd_status upload_tables(vbd *s, vbd_tables *t) {
 }
 
 static pbd_status make_tables(vbd *s, const pbd_scene *scene, pbd_arena *a, vbd_tables *t) {
-    PBD_TRY(vbd_tables_make(scene, VBD_LANES, a, t));
+    const size_t n = scene->particles.count;
+    const size_t slab = s->set.order == order_shuffled ? 0 : pbd_slab(s->position.run.exec, n, 4 * sizeof(real));
+    PBD_TRY(vbd_tables_make(scene, VBD_LANES, slab, a, t));
     s->vertices = t->vertices, s->places = t->places, s->slices = t->slices, s->colours = t->colours;
     s->tet_rows = t->tet_rows, s->near_rows = t->near_rows, s->tets = t->tets, s->near = t->near;
-    PBD_TRY_NEW(s->colour_first, s->colours);
-    PBD_TRY_NEW(s->colour_count, s->colours);
-    PBD_TRY_NEW(s->shuffled, s->colours);
-    memcpy(s->colour_first, t->colour_first, (size_t)s->colours * sizeof *s->colour_first);
-    memcpy(s->colour_count, t->colour_count, (size_t)s->colours * sizeof *s->colour_count);
+    s->stages = t->stages;
+    PBD_TRY_NEW(s->stage_first, s->stages);
+    PBD_TRY_NEW(s->stage_count, s->stages);
+    PBD_TRY_NEW(s->turn, s->stages);
+    memcpy(s->stage_first, t->stage_first, s->stages * sizeof *s->stage_first);
+    memcpy(s->stage_count, t->stage_count, s->stages * sizeof *s->stage_count);
     return pbd_ok();
 }
 

@@ -3,11 +3,11 @@
  *     G(x) = sum_i m_i |x_i - y_i|^2 / (2 dt^2) + sum_e V_e psi(F_e)
  *     (m_i/dt^2 I + K_i) dx_i = -dG/dx_i
  *
- * Vertices are stored colour by colour in slices of VBD_LANES places; each colour starts a new slice. Row r of a slice
- * holds the r-th tetrahedron (or neighbour) of each of its vertices, at index VBD_LANES r + lane. A tetrahedron of
- * vertex i is stored as its other three corners b, c, d, ordered such that (c - b) x (d - b) points towards i unless
- * the tetrahedron is inverted. In padding rows the corners are the vertex itself and all values are zero, so they add
- * nothing.
+ * Vertices are stored stage by stage (pbd_cut_colours) in slices of VBD_LANES places; each stage starts a new slice.
+ * Row r of a slice holds the r-th tetrahedron (or neighbour) of each of its vertices, at index VBD_LANES r + lane. A
+ * tetrahedron of vertex i is stored as its other three corners b, c, d, ordered such that (c - b) x (d - b) points
+ * towards i unless the tetrahedron is inverted. In padding rows the corners are the vertex itself and all values are
+ * zero, so they add nothing.
  *
  * On the CPU a batch of vertices is solved at once. On a GPU a tile works on one vertex, with the rows distributed over
  * its lanes. */
@@ -45,7 +45,7 @@ typedef struct vbd_args {
     real *out;         /* by place: an energy; or a squared force and, from [places] on, that of its rounding */
     real *soft;        /* rows of 4: where a vertex in contact moves before it is pushed out (vbd_touch); NULL: none */
     size_t places;
-    size_t first, count; /* of the colour: first place, number of vertices */
+    size_t first, count; /* of the stage: first place, number of vertices */
     hyperelastic law;
     real lift;       /* used if mesh.lift is NULL */
     real damping;    /* stiffness damping over the time step: k_d/dt */
@@ -414,7 +414,7 @@ PBD_FN void vbd_energy_at(const vbd_args *a, size_t place, int count) {
     batch_store(a->out, place, count, energy);
 }
 
-/* On the CPU every PBD_BATCH-th item processes a whole batch. Each colour starts a new slice, so batches do not depend
+/* On the CPU every PBD_BATCH-th item processes a whole batch. Each stage starts a new slice, so batches do not depend
  * on the number of threads. */
 #if PBD_BATCH == 1
 #define VBD_DO(body) body(a, a->first + i, 1)
@@ -433,7 +433,7 @@ PBD_TILE_OVER(vbd_sum_energy, vbd_args, i, 9 * sizeof(real) + 8, 10, 10 * sizeof
 /* ---- Colliders --------------------------------------------------------------------------------------------------- */
 
 typedef struct vbd_touch_args {
-    const uint32_t *own; /* of the colour: numbers of its vertices */
+    const uint32_t *own; /* of the stage: numbers of its vertices */
     const collider_pose *collider;
     int colliders;
     const real *radius; /* by vertex; NULL: points */

@@ -1,4 +1,4 @@
-/* Tables that vbd precomputes from a tetrahedral mesh: colours of the free vertices, and their tetrahedra and
+/* Tables that vbd precomputes from a tetrahedral mesh: stages of the free vertices, and their tetrahedra and
  * neighbours in slices (vbd_kernels.h). Host code, in f64. */
 #ifndef PBD_VBD_MESH_H
 #define PBD_VBD_MESH_H
@@ -13,7 +13,8 @@ typedef struct vbd_tables {
     size_t tet_rows, near_rows;             /* total over all slices */
     size_t tets, near;                      /* entries without padding */
     int colours;
-    size_t *colour_first, *colour_count; /* by colour: first place, number of vertices */
+    size_t stages;                     /* of pbd_cut_colours, without empty ones; one slab: the colours */
+    size_t *stage_first, *stage_count; /* by stage: first place, number of vertices */
     uint32_t *own, *tet_count, *near_count, *tet_row, *near_row;
     /* Tetrahedra of vertex i: tet[first[i] .. first[i + 1]), each as 4 times the tetrahedron's number plus the corner.
      */
@@ -32,9 +33,9 @@ typedef struct vbd_rows_of_slices {
     uint8_t *material; /* by tetrahedron */
 } vbd_rows_of_slices;
 
-/* lanes: vertices per slice. PBD_BAD_INPUT: a flat or inverted tetrahedron. PBD_NOT_SUPPORTED: too many tetrahedra for
- * 32-bit indices. */
-pbd_status vbd_tables_make(const pbd_scene *scene, size_t lanes, pbd_arena *arena, vbd_tables *out);
+/* lanes: vertices per slice. slab: of pbd_slab. PBD_BAD_INPUT: a flat or inverted tetrahedron. PBD_NOT_SUPPORTED: too
+ * many tetrahedra for 32-bit indices. */
+pbd_status vbd_tables_make(const pbd_scene *scene, size_t lanes, size_t slab, pbd_arena *arena, vbd_tables *out);
 
 /* Fills `tets`, `near` and the arrays of the rows of slices [begin, end). mu: by material, Pa, for the springs. */
 pbd_status vbd_fill_rows(vbd_tables *t, const double *mu, size_t begin, size_t end, vbd_rows_of_slices *out);

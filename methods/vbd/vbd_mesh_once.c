@@ -22,16 +22,17 @@ static pbd_status find_incidence(vbd_tables *t, pbd_arena *arena) {
 
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
 
-/* Orders the free vertices by colour and, within a colour, by decreasing number of tetrahedra, so that the vertices of
- * a slice have nearly equal numbers. */
-static pbd_status order_vertices(vbd_tables *t, pbd_arena *arena) {
+/* Orders the free vertices by stage and, within a stage, by decreasing number of tetrahedra, so that the vertices of a
+ * slice have nearly equal numbers. Slabs are ranges of tetrahedra, which vertices of different colours share. */
+static pbd_status order_vertices(vbd_tables *t, size_t slab, pbd_arena *arena) {
     const pbd_scene *scene = t->scene;
-    const size_t n = scene->particles.count, lanes = t->lanes;
+    const size_t n = scene->particles.count, lanes = t->lanes, tets = scene->tets.count;
+    const size_t tet_slab = (size_t)((double)slab * (double)tets / (double)n);
     pbd_arena a PBD_ARENA;
     bool *held = pbd_new(&a, bool, n);
     uint32_t *vertex = pbd_new(&a, uint32_t, n), *order = pbd_new(&a, uint32_t, n), *tet;
-    size_t *first = pbd_new(&a, size_t, n + 1), *begin, entries = 0, most = 0;
-    tet = pbd_new(&a, uint32_t, 4 * scene->tets.count);
+    size_t *first = pbd_new(&a, size_t, n + 1), *begin, stages, entries = 0, most = 0;
+    tet = pbd_new(&a, uint32_t, 4 * tets);
     PBD_TRY(pbd_arena_check(&a));
     for (size_t i = 0; i < scene->particles.fixed; i++) held[scene->particles.fixed_particle[i]] = true;
     for (size_t i = 0; i < n; i++) {
@@ -41,21 +42,23 @@ static pbd_status order_vertices(vbd_tables *t, pbd_arena *arena) {
         vertex[t->vertices++] = (uint32_t)i;
         first[t->vertices] = entries;
     }
-    PBD_TRY(pbd_colour_lists(t->vertices, first, tet, scene->tets.count, false, &a, order, &begin, &t->colours));
-    t->colour_first = pbd_new(arena, size_t, t->colours + 1);
-    t->colour_count = pbd_new(arena, size_t, t->colours + 1);
-    t->own = pbd_new(arena, uint32_t, t->vertices + (size_t)t->colours * lanes + 1);
+    PBD_TRY(pbd_colour_lists(t->vertices, first, tet, tets, false, &a, order, &begin, &t->colours));
+    PBD_TRY(pbd_cut_colours(t->vertices, 0, first, tet, tets, tet_slab, order, begin, t->colours, &a, &begin, &stages));
+    t->stage_first = pbd_new(arena, size_t, stages + 1);
+    t->stage_count = pbd_new(arena, size_t, stages + 1);
+    t->own = pbd_new(arena, uint32_t, t->vertices + stages * lanes + 1);
     size_t *bucket = pbd_new(&a, size_t, most + 2);
     PBD_TRY(pbd_arena_check(arena));
     PBD_TRY(pbd_arena_check(&a));
-    for (int c = 0; c < t->colours; c++) {
-        const size_t count = begin[c + 1] - begin[c], padded = (count + lanes - 1) / lanes * lanes;
-        t->colour_first[c] = t->places;
-        t->colour_count[c] = count;
+    for (size_t s = 0; s < stages; s++) {
+        const size_t count = begin[s + 1] - begin[s], padded = (count + lanes - 1) / lanes * lanes;
+        if (count == 0) continue;
+        t->stage_first[t->stages] = t->places;
+        t->stage_count[t->stages++] = count;
         memset(bucket, 0, (most + 2) * sizeof *bucket);
-        for (size_t k = begin[c]; k < begin[c + 1]; k++) bucket[most - (first[order[k] + 1] - first[order[k]]) + 1]++;
+        for (size_t k = begin[s]; k < begin[s + 1]; k++) bucket[most - (first[order[k] + 1] - first[order[k]]) + 1]++;
         for (size_t b = 0; b < most; b++) bucket[b + 1] += bucket[b];
-        for (size_t k = begin[c]; k < begin[c + 1]; k++)
+        for (size_t k = begin[s]; k < begin[s + 1]; k++)
             t->own[t->places + bucket[most - (first[order[k] + 1] - first[order[k]])]++] = vertex[order[k]];
         for (size_t k = count; k < padded; k++) t->own[t->places + k] = t->own[t->places + count - 1];
         t->places += padded;
@@ -209,14 +212,14 @@ static void place_rows(vbd_tables *t) {
     }
     t->tet_rows = t->tet_row[t->slices];
     t->near_rows = t->near_row[t->slices];
-    for (int c = 0; c < t->colours; c++)
-        for (size_t k = 0; k < t->colour_count[c]; k++) {
-            t->tets += t->tet_count[t->colour_first[c] + k];
-            t->near += t->near_count[t->colour_first[c] + k];
+    for (size_t s = 0; s < t->stages; s++)
+        for (size_t k = 0; k < t->stage_count[s]; k++) {
+            t->tets += t->tet_count[t->stage_first[s] + k];
+            t->near += t->near_count[t->stage_first[s] + k];
         }
 }
 
-pbd_status vbd_tables_make(const pbd_scene *scene, size_t lanes, pbd_arena *arena, vbd_tables *out) {
+pbd_status vbd_tables_make(const pbd_scene *scene, size_t lanes, size_t slab, pbd_arena *arena, vbd_tables *out) {
     const size_t n = scene->particles.count;
     *out = (vbd_tables){.scene = scene, .lanes = lanes};
     for (size_t e = 0; e < scene->tets.count; e++) { /* also those of held vertices alone, which are in no row */
@@ -224,7 +227,7 @@ pbd_status vbd_tables_make(const pbd_scene *scene, size_t lanes, pbd_arena *aren
         PBD_TRY(element_shape_of(scene, 4, e, &shape));
     }
     PBD_TRY(find_incidence(out, arena));
-    PBD_TRY(order_vertices(out, arena));
+    PBD_TRY(order_vertices(out, slab, arena));
     out->mark = pbd_new(arena, uint32_t, n);
     out->found = pbd_new(arena, uint32_t, n);
     out->found_spring = pbd_new(arena, double, n);

@@ -136,7 +136,7 @@ static pbd_status order_elements(element_solver *s, const pbd_cells *cells, cons
     if (!s->jacobi && plan->colours == 0) {
         const size_t n = s->position.particles, slab = pbd_slab(s->position.run.exec, n, 4 * sizeof(real));
         PBD_TRY(pbd_colour(s->elements, s->corners, cells->corner, n, s->order, first, &s->colours));
-        PBD_TRY(pbd_cut_colours(s->elements, s->corners, cells->corner, n, slab, s->order, first, s->colours, &a,
+        PBD_TRY(pbd_cut_colours(s->elements, s->corners, NULL, cells->corner, n, slab, s->order, first, s->colours, &a,
                                 &stage, &stages));
     }
     const size_t most = plan->colours > 0 ? plan->batches : stages * PBD_MOST_MATERIALS;

@@ -122,7 +122,8 @@ static pbd_status upload_pairs(const particle_energy *s) {
 static pbd_status make_layout(particle_energy *s, const pbd_scene *scene, pbd_exec *exec) {
     const particle_rows rows = {s, open_rows, take_rows};
     s->position.run.exec = exec;
-    const pbd_status status = particle_layout_make(scene, &s->shape, s->jacobi, &rows, &s->layout);
+    const size_t block = pbd_colour_block(exec, scene->particles.count);
+    const pbd_status status = particle_layout_make(scene, &s->shape, s->jacobi, block, &rows, &s->layout);
     if (status.code == PBD_OK) return status;
     pbd_free(exec, (void *)(uintptr_t)s->view.neighbour); /* not part of the solver's arrays yet */
     pbd_free(exec, (void *)(uintptr_t)s->view.gradient);
@@ -191,14 +192,12 @@ static pbd_status sweep_jacobi(particle_energy *s) {
 
 static pbd_status sweep_coloured(particle_energy *s) {
     const particle_layout *l = &s->layout;
-    for (int c = 0; c < l->colours; c++) {
-        const particle_energy_args args = particle_args_from(s, l->colour_slot[c]);
-        PBD_TRY(
-            PBD_RUN(s->position.run.exec, project_particles, l->colour_count[c], particle_layout_work(l, c), &args));
+    for (size_t k = 0; k < l->stages; k++) {
+        const particle_energy_args args = particle_args_from(s, l->stage_slot[k]);
+        PBD_TRY(PBD_RUN(s->position.run.exec, project_particles, l->stage_count[k], particle_layout_work(l, k), &args));
         if (!s->pair) continue;
-        const particle_hourglass_args held = hourglass_args_from(s, l->colour_slot[c]);
-        PBD_TRY(
-            PBD_RUN(s->position.run.exec, project_hourglass, l->colour_count[c], particle_layout_work(l, c), &held));
+        const particle_hourglass_args held = hourglass_args_from(s, l->stage_slot[k]);
+        PBD_TRY(PBD_RUN(s->position.run.exec, project_hourglass, l->stage_count[k], particle_layout_work(l, k), &held));
     }
     return pbd_ok();
 }
@@ -221,15 +220,15 @@ static pbd_status begin(void *state, stepper *run) {
 
 static pbd_status end(void *state, stepper *run) {
     const particle_energy *s = state;
-    for (int c = 0; c < s->layout.colours && s->plastic; c++) {
-        const size_t slot = s->layout.colour_slot[c];
+    for (size_t k = 0; k < s->layout.stages && s->plastic; k++) {
+        const size_t slot = s->layout.stage_slot[k];
         const particle_flow_args args = {.view = particle_view_from(s, slot),
                                          .plastic = s->plastic + slot,
                                          .yield = (real)s->material.yield,
                                          .creep = (real)(1 - exp(-s->material.creep * run->dt)),
                                          .deviatoric = s->material.deviatoric};
         PBD_TRY(
-            PBD_RUN(run->exec, flow_particles, s->layout.colour_count[c], particle_layout_work(&s->layout, c), &args));
+            PBD_RUN(run->exec, flow_particles, s->layout.stage_count[k], particle_layout_work(&s->layout, k), &args));
     }
     return pbd_ok();
 }
@@ -299,8 +298,8 @@ static pbd_status read_plastic(const particle_energy *s, real *places) {
     real *slots = pbd_new(&a, real, count);
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY(pbd_download(s->position.run.exec, slots, s->plastic, count * sizeof *slots));
-    for (int c = 0; c < l->colours; c++)
-        for (size_t i = l->colour_slot[c]; i < l->colour_slot[c] + l->colour_count[c]; i++)
+    for (size_t k = 0; k < l->stages; k++)
+        for (size_t i = l->stage_slot[k]; i < l->stage_slot[k] + l->stage_count[k]; i++)
             for (size_t e = 0; e < PLASTIC_ENTRIES; e++) places[e * l->particles + l->own[i]] = slots[e * l->slots + i];
     return pbd_ok();
 }

@@ -40,21 +40,29 @@ size_t pbd_slab(const pbd_exec *exec, size_t particles, size_t bytes) {
     return cut ? SLAB / bytes * (size_t)pbd_exec_threads(exec) : 0;
 }
 
+/* Sorts constraints by stage. of: the stage of before[k]. offset: zeros with the size of stage s in offset[s + 2];
+ * becomes stages + 1 offsets into order. */
+static void sort_by_stage(size_t count, const uint32_t *of, const uint32_t *before, size_t stages, size_t *offset,
+                          uint32_t *order) {
+    for (size_t s = 1; s <= stages; s++) offset[s + 1] += offset[s];
+    for (size_t k = 0; k < count; k++) order[offset[of[k] + 1]++] = before[k];
+}
+
 /* The slab of a constraint. reached: by particle, the last slab of the constraints of former colours. */
-static uint32_t slab_of(const uint32_t *mine, int arity, size_t slab, uint32_t *reached) {
-    uint32_t lowest = mine[0], out = 0;
-    for (int k = 0; k < arity; k++) {
+static uint32_t slab_of(const uint32_t *mine, size_t touched, size_t slab, uint32_t *reached) {
+    uint32_t lowest = touched > 0 ? mine[0] : 0, out = 0;
+    for (size_t k = 0; k < touched; k++) {
         if (mine[k] < lowest) lowest = mine[k];
         if (reached[mine[k]] > out) out = reached[mine[k]];
     }
     if (lowest / slab > out) out = (uint32_t)(lowest / slab);
-    for (int k = 0; k < arity; k++) reached[mine[k]] = out;
+    for (size_t k = 0; k < touched; k++) reached[mine[k]] = out;
     return out;
 }
 
-pbd_status pbd_cut_colours(size_t count, int arity, const uint32_t *particle, size_t particles, size_t slab,
-                           uint32_t *order, const size_t *first, int colours, pbd_arena *arena, size_t **stage_first,
-                           size_t *stages) {
+pbd_status pbd_cut_colours(size_t count, int arity, const size_t *list, const uint32_t *particle, size_t particles,
+                           size_t slab, uint32_t *order, const size_t *first, int colours, pbd_arena *arena,
+                           size_t **stage_first, size_t *stages) {
     const size_t slabs = slab > 0 ? particles / slab + 1 : 1;
     *stages = slabs * (size_t)colours;
     size_t *offset = *stage_first = pbd_new(arena, size_t, *stages + 2);
@@ -70,12 +78,42 @@ pbd_status pbd_cut_colours(size_t count, int arity, const uint32_t *particle, si
     memcpy(before, order, count * sizeof *before);
     for (int c = 0; c < colours; c++)
         for (size_t k = first[c]; k < first[c + 1]; k++) {
-            const uint32_t at = slab_of(particle + before[k] * (size_t)arity, arity, slab, reached);
+            const size_t mine = before[k], begin = list ? list[mine] : mine * (size_t)arity;
+            const size_t touched = list ? list[mine + 1] - begin : (size_t)arity;
+            const uint32_t at = slab_of(particle + begin, touched, slab, reached);
             of[k] = at * (uint32_t)colours + (uint32_t)c;
             offset[of[k] + 2]++;
         }
-    for (size_t s = 1; s <= *stages; s++) offset[s + 1] += offset[s];
-    for (size_t k = 0; k < count; k++) order[offset[of[k] + 1]++] = before[k];
+    sort_by_stage(count, of, before, *stages, offset, order);
+    return pbd_ok();
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+enum { BLOCK = 1 << 15 }; /* rows of four numbers: 512 KB in f32, 1 MB in f64 */
+
+size_t pbd_colour_block(const pbd_exec *exec, size_t particles) {
+    return particles >= 2 * BLOCK && !pbd_exec_is_gpu(exec) ? BLOCK : 0;
+}
+
+pbd_status pbd_block_colours(size_t count, size_t block, uint32_t *order, const size_t *first, int colours,
+                             pbd_arena *arena, size_t **stage_first, size_t *stages) {
+    const size_t blocks = block > 0 ? (count + block - 1) / block : 1, most = blocks * (size_t)colours;
+    size_t *offset = *stage_first = pbd_new(arena, size_t, most + 2);
+    pbd_arena a PBD_ARENA;
+    uint32_t *of = pbd_new(&a, uint32_t, count), *before = pbd_new(&a, uint32_t, count);
+    PBD_TRY(pbd_arena_check(&a));
+    PBD_TRY(pbd_arena_check(arena));
+    memcpy(before, order, count * sizeof *before);
+    for (int c = 0; c < colours; c++)
+        for (size_t k = first[c]; k < first[c + 1]; k++) {
+            of[k] = (uint32_t)((block > 0 ? before[k] / block : 0) * (size_t)colours) + (uint32_t)c;
+            offset[of[k] + 2]++;
+        }
+    sort_by_stage(count, of, before, most, offset, order);
+    *stages = 0;
+    for (size_t s = 0; s < most; s++)
+        if (offset[s + 1] > offset[*stages]) offset[++*stages] = offset[s + 1];
     return pbd_ok();
 }
 

@@ -1,4 +1,4 @@
-/* Memory layout of per-particle constraints: particles along a space-filling curve, constraints colour by colour in
+/* Memory layout of per-particle constraints: particles along a space-filling curve, constraints stage by stage in
  * slices (particle_energy_kernels.h), and their rest quantities. Built on the host, in f64, from a scene; rebuilt from
  * changed neighbours after a cut. */
 #ifndef PBD_PARTICLE_LAYOUT_H
@@ -10,14 +10,16 @@
 
 #include "methods/physics/space/particle_slice.h"
 
-/* A place is the row of a particle in the solver's arrays, a slot that of a constraint. Slots of a colour begin at a
- * multiple of PARTICLE_SLICE. The padding of its last slice has no constraints: launches over one colour leave it out,
- * and launches over all slots recognise it by its zero slot_volume. */
+/* A place is the row of a particle in the solver's arrays, a slot that of a constraint. A stage is one colour of one
+ * block, a range of places (pbd_colour_block); a sweep finishes all colours of a block before the next block. Slots of
+ * a stage begin at a multiple of PARTICLE_SLICE. The padding of its last slice has no constraints: launches over one
+ * stage leave it out, and launches over all slots recognise it by its zero slot_volume. */
 typedef struct particle_layout {
     size_t particles, slots, rows; /* rows: of all slices */
     int colours;                   /* 1 with Jacobi, where slot and place are the same */
+    size_t block, stages;          /* places in a block, 0: one block; stages, 1 with Jacobi */
     bool jacobi;
-    pbd_arena particle_memory, slot_memory; /* of `particle`; of colours and `own`, replaced by a remake */
+    pbd_arena particle_memory, slot_memory; /* of `particle`; of stages and `own`, replaced by a remake */
     pbd_arena rest_memory, row_memory;      /* of the input of a remake; of the arrays for the device */
     uint32_t *particle;                     /* places: index in the scene */
     double *rest;                           /* places x 3, m */
@@ -25,9 +27,9 @@ typedef struct particle_layout {
     double *inverse;                        /* places, 1/kg; 0: held */
     rest_neighbours near;                   /* neighbours at rest, as places */
     size_t pairs;                           /* entries of near */
-    size_t *colour_slot;                    /* colours + 1 */
-    size_t *colour_count;                   /* colours: number of constraints */
-    size_t *colour_near;                    /* colours: number of their neighbours */
+    size_t *stage_slot;                     /* stages + 1 */
+    size_t *stage_count;                    /* stages: number of constraints, above 0 */
+    size_t *stage_near;                     /* stages: number of their neighbours */
     uint32_t *own;                          /* slots: place */
     uint32_t *slice;                        /* slots/PARTICLE_SLICE + 1: first row */
     uint32_t *neighbour;                    /* rows x PARTICLE_SLICE: place; NULL: particle_rows took it */
@@ -56,16 +58,16 @@ typedef struct particle_rows {
     pbd_status (*take)(void *self, size_t first, size_t rows, const uint32_t *neighbour, const double *gradient);
 } particle_rows;
 
-/* rows: with colours and without blades, neighbours and gradients go to it, and the layout does not store them; NULL:
- * the layout always stores them. Free *out also after an error. PBD_BAD_INPUT if the scene's particles do not sample a
- * body, or a volume is not above 0. */
-pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi,
+/* block: 0, or the number of places in a block, with colours. rows: with colours and without blades, neighbours and
+ * gradients go to it, and the layout does not store them; NULL: the layout always stores them. Free *out also after an
+ * error. PBD_BAD_INPUT if the scene's particles do not sample a body, or a volume is not above 0. */
+pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi, size_t block,
                                 const particle_rows *rows, particle_layout *out);
 /* Recomputes everything except `particle`, `rest`, `volume` and `inverse` from `near`, bitwise as a full recomputation
  * would. The layout then stores neighbours and gradients. */
 pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *choice);
 /* Call once the rows are on the device: frees them on the host and, without blades, the input of a remake. `particle`,
- * `pairs`, colours and `own` stay. */
+ * `pairs`, stages and `own` stay. */
 void particle_layout_uploaded(particle_layout *layout);
 /* The weight of a pair, 1/m^2: V_j W_ij/|X_ij|^2, or V_j |W'_ij|/|X_ij|, for which F without kernel correction is a
  * least-squares fit to the pairs. */
@@ -76,9 +78,9 @@ void particle_layout_pairs(const particle_layout *layout, const shape_choice *ch
                            double *out);
 void particle_layout_free(particle_layout *layout); /* safe on a zeroed one */
 
-/* The work of a launch over a colour's constraints. */
-static inline pbd_work particle_layout_work(const particle_layout *l, int colour) {
-    return (pbd_work){l->colour_count[colour], l->colour_near[colour]};
+/* The work of a launch over a stage's constraints. */
+static inline pbd_work particle_layout_work(const particle_layout *l, size_t stage) {
+    return (pbd_work){l->stage_count[stage], l->stage_near[stage]};
 }
 
 /* The work of a launch over all slots. */

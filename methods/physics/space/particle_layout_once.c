@@ -51,26 +51,26 @@ static size_t list_length(const particle_layout *l, size_t place) {
     return l->near.first[place + 1] - l->near.first[place];
 }
 
-/* Numbers the slots colour by colour. order: places, sorted by colour. */
+/* Numbers the slots stage by stage. order: places, sorted by stage; first: stages + 1 offsets into it. */
 static pbd_status place_slots(const uint32_t *order, const size_t *first, particle_layout *out) {
     pbd_arena *a = &out->slot_memory;
-    out->colour_slot = pbd_new(a, size_t, (size_t)out->colours + 1);
-    out->colour_count = pbd_new(a, size_t, (size_t)out->colours);
-    out->colour_near = pbd_new(a, size_t, (size_t)out->colours);
+    out->stage_slot = pbd_new(a, size_t, out->stages + 1);
+    out->stage_count = pbd_new(a, size_t, out->stages);
+    out->stage_near = pbd_new(a, size_t, out->stages);
     PBD_TRY(pbd_arena_check(a));
-    for (int c = 0; c < out->colours; c++) {
-        const size_t count = first[c + 1] - first[c];
-        out->colour_count[c] = count;
-        for (size_t k = first[c]; k < first[c + 1]; k++) out->colour_near[c] += list_length(out, order[k]);
-        out->colour_slot[c + 1] = out->colour_slot[c] + (count + PARTICLE_SLICE - 1) / PARTICLE_SLICE * PARTICLE_SLICE;
+    for (size_t s = 0; s < out->stages; s++) {
+        const size_t count = first[s + 1] - first[s];
+        out->stage_count[s] = count;
+        for (size_t k = first[s]; k < first[s + 1]; k++) out->stage_near[s] += list_length(out, order[k]);
+        out->stage_slot[s + 1] = out->stage_slot[s] + (count + PARTICLE_SLICE - 1) / PARTICLE_SLICE * PARTICLE_SLICE;
     }
-    out->slots = out->colour_slot[out->colours];
+    out->slots = out->stage_slot[out->stages];
     out->own = pbd_new(a, uint32_t, out->slots);
     PBD_TRY(pbd_arena_check(a));
-    for (int c = 0; c < out->colours; c++) /* padding repeats the colour's last particle */
-        for (size_t s = out->colour_slot[c]; s < out->colour_slot[c + 1]; s++) {
-            const size_t k = s - out->colour_slot[c], count = out->colour_count[c];
-            out->own[s] = order[first[c] + (k < count ? k : count - 1)];
+    for (size_t s = 0; s < out->stages; s++) /* padding repeats the stage's last particle */
+        for (size_t slot = out->stage_slot[s]; slot < out->stage_slot[s + 1]; slot++) {
+            const size_t k = slot - out->stage_slot[s], count = out->stage_count[s];
+            out->own[slot] = order[first[s] + (k < count ? k : count - 1)];
         }
     return pbd_ok();
 }
@@ -82,15 +82,17 @@ static pbd_status order_slots(particle_layout *out) {
     uint32_t *order = pbd_new(&a, uint32_t, n);
     PBD_TRY(pbd_arena_check(&a));
     out->colours = 1;
+    out->stages = 1;
     out->pairs = out->near.first[n];
-    if (!out->jacobi)
-        PBD_TRY(pbd_colour_lists(n, out->near.first, out->near.particle, n, true, &a, order, &first, &out->colours));
     for (size_t i = 0; i < n && out->jacobi; i++) order[i] = (uint32_t)i;
-    return place_slots(order, first ? first : whole, out);
+    if (out->jacobi) return place_slots(order, whole, out);
+    PBD_TRY(pbd_colour_lists(n, out->near.first, out->near.particle, n, true, &a, order, &first, &out->colours));
+    PBD_TRY(pbd_block_colours(n, out->block, order, first, out->colours, &a, &first, &out->stages));
+    return place_slots(order, first, out);
 }
 
-static bool is_constraint(const particle_layout *l, int colour, size_t slot) {
-    return slot - l->colour_slot[colour] < l->colour_count[colour];
+static bool is_constraint(const particle_layout *l, size_t stage, size_t slot) {
+    return slot - l->stage_slot[stage] < l->stage_count[stage];
 }
 
 static pbd_status count_rows(particle_layout *out) {
@@ -181,13 +183,13 @@ static pbd_status fill_slots(const shape_gradients *shape, particle_layout *out)
     PBD_TRY(room_for_sums(out));
     if (shape->has_offset) PBD_TRY(room_for_offsets(out));
     if (back) memcpy(back, out->near.first, out->particles * sizeof *back);
-    for (int c = 0; c < out->colours; c++)
-        for (size_t s = out->colour_slot[c]; s < out->colour_slot[c + 1]; s++) {
+    for (size_t k = 0; k < out->stages; k++)
+        for (size_t s = out->stage_slot[k]; s < out->stage_slot[k + 1]; s++) {
             const double *gradient = shape->gradient + 3 * out->near.first[out->own[s]];
             const size_t row = PARTICLE_SLICE * (size_t)out->slice[s / PARTICLE_SLICE];
-            fill_slot(out, gradient, s, is_constraint(out, c, s), out->neighbour + row, out->gradient + 3 * row);
-            if (back && is_constraint(out, c, s)) fill_reverse(out, shape->gradient, s, back);
-            fill_sums(out, gradient, s, is_constraint(out, c, s));
+            fill_slot(out, gradient, s, is_constraint(out, k, s), out->neighbour + row, out->gradient + 3 * row);
+            if (back && is_constraint(out, k, s)) fill_reverse(out, shape->gradient, s, back);
+            fill_sums(out, gradient, s, is_constraint(out, k, s));
             if (out->offset) put_offset(out, shape->offset + 9 * (size_t)out->own[s], s);
         }
     return pbd_ok();
@@ -242,10 +244,10 @@ static pbd_status pass_slots(const shape_choice *choice, const particle_rows *to
     PBD_TRY(shape_one_create(&a, most, &one));
     PBD_TRY(room_for_sums(out));
     out->few = out->deficient = 0;
-    for (int c = 0; c < out->colours; c++)
-        for (size_t s = out->colour_slot[c]; s < out->colour_slot[c + 1]; s++) {
+    for (size_t k = 0; k < out->stages; k++)
+        for (size_t s = out->stage_slot[k]; s < out->stage_slot[k + 1]; s++) {
             const size_t slice = s / PARTICLE_SLICE, at = out->slice[slice] - buffer.first;
-            PBD_TRY(make_slot(choice, s, is_constraint(out, c, s), at, &one, &buffer, out));
+            PBD_TRY(make_slot(choice, s, is_constraint(out, k, s), at, &one, &buffer, out));
             buffer.rows = out->slice[slice + 1] - buffer.first;
             const bool whole = (s + 1) % PARTICLE_SLICE == 0;
             if (whole && buffer.rows >= TAKEN_ROWS) PBD_TRY(hand_over(to, &buffer));
@@ -419,9 +421,10 @@ pbd_status particle_layout_remake(particle_layout *layout, const shape_choice *c
     return status;
 }
 
-pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi,
+pbd_status particle_layout_make(const pbd_scene *scene, const shape_choice *choice, bool jacobi, size_t block,
                                 const particle_rows *rows, particle_layout *out) {
-    *out = (particle_layout){.particles = scene->particles.count, .jacobi = jacobi, .keeps = scene->blades.count > 0};
+    *out = (particle_layout){
+        .particles = scene->particles.count, .jacobi = jacobi, .block = block, .keeps = scene->blades.count > 0};
     if (!(scene->particles.spacing > 0) || scene->particles.count == 0)
         return pbd_error(PBD_BAD_INPUT, "the scene's particles do not sample a body: no spacing is given");
     PBD_TRY(take_particles(scene, out));
@@ -450,8 +453,8 @@ void particle_layout_pairs(const particle_layout *l, const shape_choice *choice,
                            double *out) {
     const shape_args args = {.support = choice->radius, .kernel = choice->kernel};
     memset(out, 0, 4 * l->rows * PARTICLE_SLICE * sizeof *out);
-    for (int c = 0; c < l->colours; c++)
-        for (size_t slot = l->colour_slot[c]; slot < l->colour_slot[c] + l->colour_count[c]; slot++) {
+    for (size_t s = 0; s < l->stages; s++)
+        for (size_t slot = l->stage_slot[s]; slot < l->stage_slot[s] + l->stage_count[s]; slot++) {
             const size_t i = l->own[slot], row = l->slice[slot / PARTICLE_SLICE];
             double *to = out + 4 * row * PARTICLE_SLICE + slot % PARTICLE_SLICE;
             for (size_t k = 0; k < list_length(l, i); k++)
