@@ -1,7 +1,6 @@
 /* Colours and stages of random constraints, against their definitions: constraints of a colour or stage share no
  * particle, cutting into slabs keeps the order of those that share one, and a stage of blocks is one colour of one
- * block.
- */
+ * block. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -205,7 +205,6 @@ static void test_minimum_is_that_of_finite_elements(void **unused) {
         }
 }
 
-/* G after k sweeps from the same start never rises with k, except with unguarded acceleration. */
 /* The stage of each free vertex, from 1 on; 0: held. */
 static void stages_of(const vbd_tables *t, size_t *stage) {
     for (size_t s = 0; s < t->stages; s++)
@@ -237,6 +236,7 @@ static void test_slabs_keep_the_order(void **unused) {
     pbd_scene_free(&scene);
 }
 
+/* G after k sweeps from the same start never rises with k, except with unguarded acceleration. */
 static void test_descent(void **unused) {
     (void)unused;
     static const char *const words[] = {"acceleration=none", "order=reversed", "acceleration=chebyshev",

@@ -139,7 +139,7 @@ static void shuffle(size_t *order, size_t count, uint64_t seed) {
     }
 }
 
-/* Resolves contact with colliders for a colour that has just moved. */
+/* Resolves contact with colliders for a stage that has just moved. */
 static pbd_status touch(const vbd *s, size_t first, size_t count) {
     const collider_poses *walls = &s->position.run.colliders;
     if (walls->count == 0) return pbd_ok();
