@@ -32,6 +32,8 @@ PBD_FN void batch_prefetch_rows(const real *rows, const uint32_t *index, int cou
     (void)count;
 }
 
+PBD_FN void batch_prefetch(const void *address) { (void)address; }
+
 /* Four reals of row index[0]: x, y, z, w. */
 PBD_FN void batch_load_rows(const real *rows, const uint32_t *index, int stride, int count, vreal out[4]) {
     (void)stride;
@@ -77,6 +79,10 @@ PBD_FN uint32_t batch_bits_plain(vmask m) {
 PBD_FN void batch_prefetch_rows(const real *rows, const uint32_t *index, int count) {
     for (int k = 0; k < count; k++) __builtin_prefetch(rows + 4 * (size_t)index[k], 1);
 }
+
+/* Prefetches the line of an address into the second-level cache, for arrays that are read from beginning to end. The
+ * hardware prefetcher stops at page boundaries. The address may lie outside the array. No effect on a GPU. */
+PBD_FN void batch_prefetch(const void *address) { __builtin_prefetch(address, 0, 2); }
 
 /* The portable form, for any processor and precision; also the reference for testing the AVX form. */
 PBD_FN void batch_load_rows_plain(const real *rows, const uint32_t *index, int stride, int count, vreal out[4]) {

@@ -100,9 +100,12 @@ PBD_BATCH_OVER(tlsph_force, tlsph_args, first, count, 52 * sizeof(real) + 4, 60,
     for (size_t row = v->slice[slice]; row < end; row++) {
         const uint32_t *at = v->neighbour + row * PARTICLE_SLICE + lane;
         const vvec3 back = particle_edge(v->reverse, row, lane);
+        particle_prefetch_neighbours(v, row, lane);
+        particle_prefetch(v->reverse, 3, row, lane);
         sum = vvec3_sub(sum, vmat3_apply(tlsph_load(a, TLSPH_STRESS, at, count, &none), back));
         if (!a->pair) continue;
         const real *pair = a->pair + row * 4 * PARTICLE_SLICE + lane;
+        particle_prefetch(a->pair, 4, row, lane);
         const vvec3 rest = vvec3_make(batch_load(pair, 0, PBD_BATCH), batch_load(pair, PARTICLE_SLICE, PBD_BATCH),
                                       batch_load(pair, 2 * PARTICLE_SLICE, PBD_BATCH));
         batch_load_rows(v->p, at, 1, count, other);

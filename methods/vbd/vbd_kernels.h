@@ -75,6 +75,13 @@ PBD_FN vbd_rows vbd_rows_of(const uint32_t *row, const uint32_t *length, size_t 
     return out;
 }
 
+/* Prefetches a later row of `vertices` arrays of vertices, `stride` apart, and of one of coefficients. */
+enum { VBD_AHEAD = 48 * VBD_LANES }; /* 48 rows */
+PBD_FN void vbd_prefetch(const uint32_t *vertex, int vertices, size_t stride, const real *coefficient) {
+    for (int k = 0; k < vertices; k++) batch_prefetch(vertex + (size_t)k * stride + VBD_AHEAD);
+    batch_prefetch(coefficient + VBD_AHEAD);
+}
+
 typedef struct vbd_point {
     vvec3 at;
     vreal w;
@@ -138,6 +145,7 @@ PBD_FN vbd_block vbd_macklin(const vbd_args *a, size_t place, int count, vvec3 x
     vbd_rows rows = vbd_rows_of(m->near_row, m->near, place);
     for (size_t row = rows.begin; row < rows.end; row += PBD_LANES) {
         const size_t at = VBD_LANES * row + lane;
+        vbd_prefetch(m->neighbour + at, 1, 0, m->spring + at);
         vreal spring = batch_load(m->spring, at, count);
         vvec3 b = vbd_load(a->p, m->neighbour + at, count).at;
         spring_sum += spring;
@@ -151,6 +159,7 @@ PBD_FN vbd_block vbd_macklin(const vbd_args *a, size_t place, int count, vvec3 x
     for (size_t row = rows.begin; row < rows.end; row += PBD_LANES) {
         const size_t at = VBD_LANES * row + lane;
         const uint32_t *corner = m->corner + at;
+        vbd_prefetch(corner, 3, m->stride, m->stiffness + at);
         vvec3 b = vbd_load(a->p, corner, count).at, c = vbd_load(a->p, corner + m->stride, count).at;
         vvec3 d = vbd_load(a->p, corner + 2 * m->stride, count).at;
         vreal stiffness = batch_load(m->stiffness, at, count);
@@ -377,8 +386,18 @@ PBD_FN vreal vbd_bound(const vreal k[6]) {
     return vreal_max(x, vreal_max(y, z));
 }
 
+/* Prefetches the rows of the vertices of the next batch. */
+PBD_FN void vbd_prefetch_vertices(const vbd_args *a, size_t place) {
+    const size_t next = place + PBD_BATCH, left = a->first + a->count - place;
+    if (left < 2 * PBD_BATCH) return;
+    batch_prefetch(a->mesh.own + next + PBD_BATCH);
+    batch_prefetch_rows(a->p, a->mesh.own + next, PBD_BATCH);
+    batch_prefetch_rows(a->y, a->mesh.own + next, PBD_BATCH);
+}
+
 PBD_FN void vbd_move_at(const vbd_args *a, size_t place, int count) {
     vbd_vertex v = vbd_vertex_at(a, place, count);
+    vbd_prefetch_vertices(a, place);
     vbd_block b = vbd_system(a, place, count, &v);
     vvec3 step = block_solve(b.k, b.force);
     if (!a->mesh.spring && !(a->damping > 0)) {

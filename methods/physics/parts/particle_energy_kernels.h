@@ -223,6 +223,8 @@ PBD_BATCH_OVER(gather_particle_impulses, particle_energy_args, first, count, 23 
     vreal t[3][4];
     vvec3 sum = vvec3_make(vreal_set(0), vreal_set(0), vreal_set(0));
     for (size_t row = v->slice[slice]; row < end; row++) {
+        particle_prefetch_neighbours(v, row, lane);
+        particle_prefetch(v->reverse, 3, row, lane);
         for (int l = 0; l < PBD_BATCH; l++) at[l] = 3 * v->neighbour[row * PARTICLE_SLICE + lane + (size_t)l];
         for (int c = 0; c < 3; c++) batch_load_rows(v->impulse + 4 * c, at, 1, count, t[c]);
         const vvec3 b = particle_edge(v->reverse, row, lane);
