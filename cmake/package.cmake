@@ -27,7 +27,7 @@ install(FILES methods/method.h methods/takes.def methods/each.h methods/params.h
     DESTINATION include/pbdbench/methods)
 install(DIRECTORY methods/physics DESTINATION include/pbdbench/methods FILES_MATCHING PATTERN "*.h"
     PATTERN "*.def" PATTERN "*_table_once.c" PATTERN sparse.h EXCLUDE)
-foreach(header IN ITEMS arena real vec exec kernel lanes tile batch emu)
+foreach(header IN ITEMS arena huge_pages real vec exec kernel lanes tile batch emu)
     install(FILES harness/exec/${header}.h DESTINATION include/pbdbench/harness/exec)
 endforeach()
 install(FILES ${CMAKE_BINARY_DIR}/installed/pbdbenchConfig.cmake ${CMAKE_BINARY_DIR}/pbdbenchConfigVersion.cmake

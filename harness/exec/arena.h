@@ -16,10 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/exec/huge_pages.h"
 #include "methods/method.h"
 
 /* Calls FREE(&variable) at the end of the variable's scope. */
 #define PBD_CLEANUP(FREE) __attribute__((cleanup(FREE)))
+
+/* count x size bytes of zeros, which the caller frees with free(); NULL after a failure. */
+static inline void *pbd_zeros(size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    if (memory) pbd_advise_huge(memory, count * size);
+    return memory;
+}
 
 typedef struct pbd_arena_block {
     struct pbd_arena_block *before;
@@ -47,7 +55,7 @@ static inline void pbd_arena_free(pbd_arena *a) {
 static inline void *pbd_arena_take(pbd_arena *a, size_t count, size_t size) {
     size_t bytes = 0;
     const bool fits = !__builtin_mul_overflow(count, size, &bytes) && bytes < SIZE_MAX - sizeof(pbd_arena_block);
-    pbd_arena_block *block = a->refused == 0 && fits ? calloc(1, sizeof *block + bytes) : NULL;
+    pbd_arena_block *block = a->refused == 0 && fits ? pbd_zeros(1, sizeof *block + bytes) : NULL;
     if (!block) {
         if (a->refused == 0) a->refused = fits && bytes > 0 ? bytes : SIZE_MAX;
         return NULL;
@@ -101,10 +109,10 @@ static inline pbd_status pbd_no_memory(void) { return pbd_error(PBD_FAILED, "out
 
 /* For memory that outlives the call, such as the arrays of a scene: allocates COUNT zeroed elements by calloc; on
  * failure returns from the calling function. */
-#define PBD_TRY_NEW(POINTER, COUNT)                                 \
-    do {                                                            \
-        (POINTER) = calloc((size_t)(COUNT) + 1, sizeof *(POINTER)); \
-        if (!(POINTER)) return pbd_no_memory();                     \
+#define PBD_TRY_NEW(POINTER, COUNT)                                    \
+    do {                                                               \
+        (POINTER) = pbd_zeros((size_t)(COUNT) + 1, sizeof *(POINTER)); \
+        if (!(POINTER)) return pbd_no_memory();                        \
     } while (0)
 
 /* For PBD_CLEANUP: pointers from malloc, and files; NULL is allowed. */

@@ -7,17 +7,16 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "harness/exec/backend.h"
 #include "harness/exec/clock.h"
 #include "harness/exec/host_sort.h"
+#include "harness/exec/huge_pages.h"
 
 enum {
-    CHUNK = 64,          /* PBD_CHUNK of kernel.h */
-    PIECES = 16,         /* per thread, of a launch with uneven items */
-    WHOLE_BATCHES = 16,  /* items: a launch of many is cut at multiples of this */
-    HUGE_PAGE = 4 << 20, /* bytes: arrays from this size on ask for huge pages */
+    CHUNK = 64,         /* PBD_CHUNK of kernel.h */
+    PIECES = 16,        /* per thread, of a launch with uneven items */
+    WHOLE_BATCHES = 16, /* items: a launch of many is cut at multiples of this */
 /* A launch of at least so many bytes plus operations uses the threads without being timed first (kernel_time). Under
  * ThreadSanitizer every launch uses them, since the scenes of tests are small. Tests that compare numbers of threads
  * set PBDBENCH_SMALL_LAUNCH=0. */
@@ -72,25 +71,12 @@ typedef struct cpu {
     kernel_time time[MOST_TIMED]; /* hash table by the kernel's address */
 } cpu;
 
-#if defined(MADV_HUGEPAGE)
-/* In pages of 2 MiB, large arrays that are read by index need few TLB entries. It is a hint: without huge pages nothing
- * changes. */
-static void advise_huge(void *memory, size_t bytes) {
-    enum { PAGE = 4096 };
-    char *const begin = (char *)memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
-    const size_t left = bytes - (size_t)(begin - (char *)memory);
-    (void)madvise(begin, left / PAGE * PAGE, MADV_HUGEPAGE);
-}
-#endif
-
 static pbd_status cpu_alloc(void *self, size_t bytes, void **out) {
     (void)self;
     size_t total = (bytes + 63) / 64 * 64 + 64;
     void *memory = total > bytes ? aligned_alloc(64, total) : NULL;
     if (!memory) return pbd_error(PBD_FAILED, "out of memory: a buffer of %zu bytes cannot be had", bytes);
-#if defined(MADV_HUGEPAGE)
-    if (total >= HUGE_PAGE) advise_huge(memory, total);
-#endif
+    pbd_advise_huge(memory, total);
     memset(memory, 0, total);
     *out = memory;
     return pbd_ok();
