@@ -41,7 +41,7 @@ PBD_FN vvec3 particle_edge(const real *gradient, size_t row, size_t lane) {
 
 /* Prefetch the neighbours of a later row, and `width` reals of each of them. In a large body a core would otherwise
  * wait for memory a third of the time. */
-enum { PARTICLE_AHEAD = 48 }; /* rows */
+enum { PARTICLE_AHEAD = 24, SLOTS_AHEAD = 32 }; /* rows; constraints */
 PBD_FN void particle_prefetch_neighbours(const particle_view *v, size_t row, size_t lane) {
     batch_prefetch(v->neighbour + (row + PARTICLE_AHEAD) * PARTICLE_SLICE + lane);
 }
@@ -50,11 +50,21 @@ PBD_FN void particle_prefetch(const real *array, size_t width, size_t row, size_
         batch_prefetch(array + ((row + PARTICLE_AHEAD) * width + k) * PARTICLE_SLICE + lane);
 }
 
+/* Prefetches what later constraints have besides their rows. */
+PBD_FN void particle_prefetch_slots(const particle_view *v, size_t first) {
+    const size_t later = first + SLOTS_AHEAD;
+    batch_prefetch(v->own + later);
+    batch_prefetch(v->volume + later);
+    for (size_t e = 0; e < 3; e++) batch_prefetch(v->sum + e * v->stride + later);
+    for (size_t e = 0; e < 6; e++) batch_prefetch(v->weight + e * v->stride + later);
+}
+
 /* F of `count` constraints, and the rows of their own particles. */
 PBD_FN vmat3 particle_deformation_gradient(const particle_view *v, size_t first, int count, vreal own[4]) {
     const size_t slice = first / PARTICLE_SLICE, lane = first % PARTICLE_SLICE;
     const uint32_t end = v->slice[slice + 1];
     vmat3 f = vmat3_scale(vreal_set(0), vmat3_identity());
+    particle_prefetch_slots(v, first);
     batch_load_rows(v->p, v->own + first, 1, count, own);
     for (size_t row = v->slice[slice]; row < end; row++) {
         vreal x[4];
