@@ -222,6 +222,7 @@ program_mutant(gate_suspects gate ${gate} "FALSE_DISCOVERIES, s->suspect" "0, s-
 program_mutant(gate_alarms gate ${gate} "FALSE_DISCOVERIES, s->alarm" "0, s->alarm")
 program_mutant(gate_confirm gate ${gate} "pbd_pairing_p(&line->again, limit, 1) <= FALSE_DISCOVERIES" "true")
 source_mutant(model_rows kernel_model harness/bench/predict.c "p.bandwidth -= rows" "p.bandwidth += rows")
+source_mutant(model_overlap kernel_model harness/bench/predict.c "fmax(p.latency, p.arithmetic)" "p.latency + p.arithmetic")
 source_mutant(slot_padding corrected_sph methods/physics/space/particle_layout_once.c "constraint ? l->volume[i] : 0" "constraint ? l->volume[i] : 1")
 source_mutant(torn_fits losses harness/run/tears.c "p->suspect = l.now > SUSPECT" "p->suspect = l.now > 9 * SUSPECT")
 source_mutant(torn_explained losses harness/run/tears.c "TORN * fmax(l.rest, l.explained)" "TORN * l.rest")

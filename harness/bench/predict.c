@@ -92,7 +92,7 @@ pbd_prediction pbd_predict(const pbd_kernel_use *use, bool is_f64, const pbd_fig
         p.bandwidth -= rows * (double)(ROW_NUMBERS * real_bytes) / on->bandwidth;
         p.arithmetic *= INSTRUCTIONS;
         p.latency = rows / on->rows[is_f64];
-        p.total = p.bandwidth + p.latency + p.arithmetic + p.launches;
+        p.total = p.bandwidth + fmax(p.latency, p.arithmetic) + p.launches;
     }
     return p;
 }

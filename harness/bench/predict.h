@@ -12,7 +12,8 @@
  * its items three memory accesses that wait for one another (index, row, store), four entries of a lane at once in two
  * more, and its operations at the latency of one, two of them side by side.
  *
- * CPU: their sum, as if a core did one thing after the other.
+ * CPU: bandwidth and launches, and the larger of rows and arithmetic, since the rows were measured together with the
+ * arithmetic of their passes.
  *     - Entries of a list name their partner by an index of 4 bytes. Rows are of four numbers: whole fours of an
  *       entry's numbers are rows of its partner, the rest is stored with the entry.
  *     - A particle's row is an item's own once in a launch, and is then used again for each of its neighbours, from a

@@ -61,7 +61,7 @@ static void tell_assumed(const pbd_figures *on, char out[ASSUMED]) {
     else
         snprintf(out, ASSUMED,
                  "assumed: rows of partners in lists are in a cache and cost what the passes over neighbours pay for "
-                 "them, all else comes from memory; memory, rows and operations take turns; an operation is two "
+                 "them, all else comes from memory; rows and operations overlap, memory does not; an operation is two "
                  "instructions, roots and divisions too; a launch costs nothing; all that is declared is done, and "
                  "nothing else");
 }

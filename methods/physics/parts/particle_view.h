@@ -19,7 +19,7 @@ typedef struct particle_view {
     const real *reverse;       /* Jacobi: the same for b_ji */
     const uint32_t *own;       /* particle of each constraint */
     const real *sum;           /* 3: B_i */
-    const real *weight;        /* 6: K_i, xx yy zz xy yz zx */
+    const real *weight;        /* 6: K_i, xx yy zz xy yz zx; NULL where it is not used */
     const real *offset;        /* 9, row by row: D_i; NULL: zero */
     const real *volume;        /* m^3; 0: a slot without constraint, at the end of a colour */
     real *p;                   /* rows of 4 */
@@ -56,7 +56,7 @@ PBD_FN void particle_prefetch_slots(const particle_view *v, size_t first) {
     batch_prefetch(v->own + later);
     batch_prefetch(v->volume + later);
     for (size_t e = 0; e < 3; e++) batch_prefetch(v->sum + e * v->stride + later);
-    for (size_t e = 0; e < 6; e++) batch_prefetch(v->weight + e * v->stride + later);
+    for (size_t e = 0; v->weight && e < 6; e++) batch_prefetch(v->weight + e * v->stride + later);
 }
 
 /* F of `count` constraints, and the rows of their own particles. */
