@@ -152,26 +152,47 @@ static pbd_status order_elements(element_solver *s, const pbd_cells *cells, cons
     return pbd_ok();
 }
 
+/* Elements whose arrays are made and uploaded at a time, so that they stay in the cache. */
+enum { SHAPES = 8192 };
+
+typedef struct shape_piece {
+    uint32_t *corner;
+    real *inverse, *size; /* inverse: entry by entry */
+} shape_piece;
+
+/* Makes the arrays of elements [begin, end) and adds their sizes to *sum. */
+static pbd_status make_shapes(const element_solver *s, const pbd_scene *scene, const uint32_t *corner, size_t begin,
+                              size_t end, shape_piece *out, double *sum) {
+    const size_t arity = (size_t)s->corners, entries = arity == 4 ? 9 : 4;
+    for (size_t i = begin; i < end; i++) {
+        element_shape shape;
+        memcpy(out->corner + (i - begin) * arity, corner + s->order[i] * arity, arity * sizeof *corner);
+        PBD_TRY(element_shape_of(scene, s->corners, s->order[i], &shape));
+        for (size_t k = 0; k < entries; k++) out->inverse[k * SHAPES + i - begin] = (real)shape.inverse[k];
+        out->size[i - begin] = (real)shape.size;
+        *sum += shape.size;
+    }
+    return pbd_ok();
+}
+
 static pbd_status upload_shapes(element_solver *s, const pbd_scene *scene, const uint32_t *corner) {
     const size_t n = s->elements, arity = (size_t)s->corners, entries = arity == 4 ? 9 : 4;
     pbd_exec *exec = s->position.run.exec;
     pbd_arena a PBD_ARENA;
-    uint32_t *sorted = pbd_new(&a, uint32_t, n * arity);
-    real *inverse = pbd_new(&a, real, n * entries), *size = pbd_new(&a, real, n);
-    PBD_TRY(pbd_arena_check(&a));
+    shape_piece made = {pbd_new(&a, uint32_t, SHAPES * arity), pbd_new(&a, real, SHAPES * entries),
+                        pbd_new(&a, real, SHAPES)};
     double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        element_shape shape;
-        memcpy(sorted + i * arity, corner + s->order[i] * arity, arity * sizeof *sorted);
-        PBD_TRY(element_shape_of(scene, s->corners, s->order[i], &shape));
-        for (size_t k = 0; k < entries; k++) inverse[k * n + i] = (real)shape.inverse[k];
-        size[i] = (real)shape.size;
-        sum += shape.size;
+    PBD_TRY(pbd_arena_check(&a));
+    for (size_t begin = 0; begin < n; begin += SHAPES) {
+        const size_t count = n - begin < SHAPES ? n - begin : SHAPES, bytes = count * sizeof(real);
+        PBD_TRY(make_shapes(s, scene, corner, begin, begin + count, &made, &sum));
+        PBD_TRY(pbd_upload(exec, s->corner + begin * arity, made.corner, count * arity * sizeof *made.corner));
+        for (size_t k = 0; k < entries; k++)
+            PBD_TRY(pbd_upload(exec, s->inverse + k * n + begin, made.inverse + k * SHAPES, bytes));
+        PBD_TRY(pbd_upload(exec, s->size + begin, made.size, bytes));
     }
     s->edge = pow(sum / (double)n, arity == 4 ? 1.0 / 3 : 0.5);
-    PBD_TRY(pbd_upload(exec, s->corner, sorted, n * arity * sizeof *sorted));
-    PBD_TRY(pbd_upload(exec, s->inverse, inverse, n * entries * sizeof *inverse));
-    return pbd_upload(exec, s->size, size, n * sizeof *size);
+    return pbd_ok();
 }
 
 /* Jacobi adds the corrections of all elements of a particle, which overshoots. Each constraint's correction is
