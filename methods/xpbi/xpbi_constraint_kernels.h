@@ -256,13 +256,20 @@ typedef struct xpbi_solve_args {
 } xpbi_solve_args;
 
 /* Prefetches indices, since the hardware prefetcher stops at page boundaries. */
-enum { XPBI_AHEAD = 12 }; /* rows */
+enum { XPBI_AHEAD = 12, XPBI_NEXT = 6 }; /* rows; rows of the next slice */
 PBD_FN void xpbi_prefetch_row(const uint32_t *at) {
 #if PBD_BATCH > 1
     __builtin_prefetch(at + XPBI_AHEAD * XPBI_LANES);
 #else
     (void)at;
 #endif
+}
+
+/* Prefetches what is read after the loop over the neighbours of a slice, and the first indices of the next slice. A
+ * core does not reach them before the loop has ended. */
+PBD_FN void xpbi_prefetch_slice(const xpbi_slices *s, size_t slice, size_t lane) {
+    for (size_t e = 0; e < XPBI_SWEPT; e++) batch_prefetch(s->entry + (slice * s->entries + e) * XPBI_LANES + lane);
+    for (size_t k = 0; k < XPBI_NEXT; k++) batch_prefetch(s->neighbour + (s->row[slice + 1] + k) * XPBI_LANES + lane);
 }
 
 /* Number of t of a list that are kept for the second loop over it, on the CPU. */
@@ -279,6 +286,7 @@ PBD_FN vmat3 xpbi_velocity_gradient(const xpbi_slices *s, const real *v, size_t 
     const uint32_t *at = s->neighbour + begin * XPBI_LANES + lane;
     vreal o[4], x[4], b[4];
     vmat3 sum = vmat3_scale(vreal_set(0), vmat3_identity());
+    xpbi_prefetch_slice(s, slice, lane);
     batch_load_rows(v, own, 1, PBD_BATCH, o);
     batch_load_rows(s->x, own, 1, PBD_BATCH, x);
     for (size_t row = begin; row < end; row++, at += XPBI_LANES) {

@@ -81,11 +81,15 @@ enum { READ_PIECE = 32768 }; /* rows that a thread of the host takes at a time *
 
 pbd_status device_rows_read(pbd_exec *exec, const real *device, size_t n, size_t stride, size_t width,
                             const size_t *column, const uint32_t *number, double *out) {
+    reading r = {device, stride, width, column, number, out};
     pbd_arena a PBD_ARENA;
-    real *rows = pbd_new(&a, real, stride * n);
-    PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(pbd_download(exec, rows, device, stride * n * sizeof *rows));
-    pbd_team_run(n, READ_PIECE, read_rows, &(reading){rows, stride, width, column, number, out});
+    if (pbd_exec_is_gpu(exec)) { /* elsewhere the host reads the memory of the device itself */
+        real *rows = pbd_new(&a, real, stride * n);
+        PBD_TRY(pbd_arena_check(&a));
+        PBD_TRY(pbd_download(exec, rows, device, stride * n * sizeof *rows));
+        r.rows = rows;
+    }
+    pbd_team_run(n, READ_PIECE, read_rows, &r);
     return pbd_ok();
 }
 
