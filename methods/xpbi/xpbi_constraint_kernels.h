@@ -272,16 +272,21 @@ PBD_FN void xpbi_prefetch_slice(const xpbi_slices *s, size_t slice, size_t lane)
     for (size_t k = 0; k < XPBI_NEXT; k++) batch_prefetch(s->neighbour + (s->row[slice + 1] + k) * XPBI_LANES + lane);
 }
 
-/* Number of t of a list that are kept for the second loop over it, on the CPU. */
+/* What a slice keeps of its first rows for the second loop over them, on the CPU. No other lane of a launch writes the
+ * velocities of its neighbours. */
 enum { XPBI_KEPT = 64 };
+typedef struct xpbi_kept {
+    vvec3 t[XPBI_KEPT];
+    vreal v[XPBI_KEPT][4];
+} xpbi_kept;
 
 PBD_FN void xpbi_add_gradient(vmat3 *sum, const vreal b[4], const vreal o[4], vvec3 t) {
     *sum = vmat3_add(*sum, vmat3_outer(vvec3_make(b[0] - o[0], b[1] - o[1], b[2] - o[2]), t));
 }
 
-/* kept: receives the first XPBI_KEPT t; may be NULL. */
+/* kept: may be NULL. */
 PBD_FN vmat3 xpbi_velocity_gradient(const xpbi_slices *s, const real *v, size_t slice, size_t lane, const uint32_t *own,
-                                    vvec3 *kept) {
+                                    xpbi_kept *kept) {
     const size_t begin = s->row[slice], end = s->row[slice + 1];
     const uint32_t *at = s->neighbour + begin * XPBI_LANES + lane;
     vreal o[4], x[4], b[4];
@@ -292,8 +297,11 @@ PBD_FN vmat3 xpbi_velocity_gradient(const xpbi_slices *s, const real *v, size_t 
     for (size_t row = begin; row < end; row++, at += XPBI_LANES) {
         xpbi_prefetch_row(at);
         const vvec3 t = xpbi_gradient(s, at, x);
-        if (kept && row - begin < XPBI_KEPT) kept[row - begin] = t;
         batch_load_rows(v, at, 1, PBD_BATCH, b);
+        if (kept && row - begin < XPBI_KEPT) {
+            kept->t[row - begin] = t;
+            for (int c = 0; c < 4; c++) kept->v[row - begin][c] = b[c];
+        }
         xpbi_add_gradient(&sum, b, o, t);
     }
     return vmat3_mul_transposed(sum, xpbi_load_matrix(s, slice, lane, XPBI_MAP));
@@ -454,8 +462,8 @@ PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane
     const xpbi_slices *s = &a->s;
     const uint32_t *own = s->own + slice * XPBI_LANES + lane;
     const size_t begin = s->row[slice], end = s->row[slice + 1];
-    vvec3 kept[XPBI_KEPT];
-    vmat3 gradient = xpbi_velocity_gradient(s, a->v, slice, lane, own, kept);
+    xpbi_kept kept;
+    vmat3 gradient = xpbi_velocity_gradient(s, a->v, slice, lane, own, &kept);
     if (a->warm) gradient = vmat3_scale(vreal_set(0), vmat3_identity());
     const xpbi_point at = xpbi_evaluate(a, slice, lane, kind, gradient);
     if (a->note && kind != XPBI_VOLUME)
@@ -471,8 +479,14 @@ PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane
     batch_load_rows(s->x, own, 1, PBD_BATCH, at_own);
     const uint32_t *index = s->neighbour + begin * XPBI_LANES + lane;
     for (size_t row = begin; row < end; row++, index += XPBI_LANES) {
-        const vvec3 t = row - begin < XPBI_KEPT ? kept[row - begin] : xpbi_gradient(s, index, at_own);
-        batch_load_rows(a->moved, index, 1, PBD_BATCH, x);
+        vvec3 t;
+        if (row - begin < XPBI_KEPT) {
+            t = kept.t[row - begin];
+            for (int c = 0; c < 4; c++) x[c] = kept.v[row - begin][c];
+        } else {
+            t = xpbi_gradient(s, index, at_own);
+            batch_load_rows(a->moved, index, 1, PBD_BATCH, x);
+        }
         xpbi_move_row(x, vmat3_apply(mapped, t));
         batch_store_rows(a->moved, index, 1, PBD_BATCH, x);
     }
