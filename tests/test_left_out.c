@@ -237,26 +237,33 @@ static void test_runs_of_elsewhere_are_used(void **state) {
     }
 }
 
-/* A group that needs more processors than any test machine has, and one that needs one. */
+/* A group that needs more processors than any test machine has, and one that needs one. A figure without runs gets no
+ * thumbnail. */
 static void test_groups_that_need_processors(void **state) {
     (void)state;
+    const bool draws = system("command -v gnuplot >/dev/null") == 0;
+    write_text("plots/tiny-gpu/plot.gp", "load style\nset output out . '/tiny-gpu.png'\nplot x\n");
     for (int many = 0; many < 2; many++) {
         char text[600];
         snprintf(text, sizeof text,
-                 "figure: tiny-gpu\npaper: tiny\ntitle: t\nseconds: 1\nruns:\n"
+                 "figure: tiny-gpu\npaper: tiny\ntitle: t\nseconds: 1\nplots: [tiny-gpu.png]\nruns:\n"
                  "  - {name: wide, case: hex_fit, method: pbd_distance, threads: 1, cores: %d, set: [nu=0.2]}\n"
                  "claims:\n"
                  "  - {id: c.wide, says: a, sql: SELECT max(k_edge) AS value FROM wide, reproduced: '> 0'}\n",
                  many ? 4096 : 1);
         write_text("plots/tiny-gpu/figure.yaml", text);
-        told answer = tell("reproduce", "tiny-gpu", DB("wide.db"));
+        told answer = tell("reproduce", "tiny-gpu", "--accept", DB("wide.db"));
         expect_code(answer, 0);
         expect_says(answer.out, many ? "group 'wide' is skipped: it needs 4096 processors, and the program may use "
                                      : "reproduced      c.wide");
         assert_int_equal(strstr(answer.out, "not judged      c.wide") != NULL, many);
+        assert_int_equal(exists("plots/tiny-gpu/thumbnail.png"), draws && !many);
+        unlink(in_workplace("plots/tiny-gpu/thumbnail.png"));
+        unlink(in_workplace("plots/tiny-gpu/verdicts.csv"));
         forget(&answer);
     }
     write_text("plots/tiny-gpu/figure.yaml", mixed);
+    write_text("plots/tiny-gpu/plot.gp", script);
 }
 
 /* Mistakes in the file are still refused, and so is an unavailable backend that the user asks for explicitly. */

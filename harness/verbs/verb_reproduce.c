@@ -249,10 +249,19 @@ static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_
     return pbd_interrupted() ? interrupted() : status;
 }
 
+static bool has_runs(const session *s, const job *j) {
+    for (size_t i = 0; i < s->plan.count; i++) {
+        const pbd_plan_item *item = &s->plan.item[i];
+        const bool own = item->group >= j->first_group && item->group - j->first_group < j->file->runs_count;
+        if (own && item->run_id[0]) return true;
+    }
+    return j->file->runs_count == 0;
+}
+
 /* The last picture drawn, a strip of bodies where there is one, becomes the figure's thumbnail. One of a strip that was
- * not drawn stays. */
+ * not drawn stays, as does that of a figure of whose runs this machine can make none. */
 static pbd_status write_thumbnail(const session *s, const job *j, const pbd_drawing *drawing) {
-    if (s->options.no_strips && j->file->strips_count > 0) return pbd_ok();
+    if ((s->options.no_strips && j->file->strips_count > 0) || !has_runs(s, j)) return pbd_ok();
     pbd_arena a PBD_ARENA;
     const char *to = pbd_new_format(&a, "%s/plots/%s/thumbnail.png", pbd_root(), j->file->figure);
     PBD_TRY(pbd_arena_check(&a));

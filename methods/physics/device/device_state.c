@@ -83,11 +83,13 @@ pbd_status device_rows_read(pbd_exec *exec, const real *device, size_t n, size_t
                             const size_t *column, const uint32_t *number, double *out) {
     reading r = {device, stride, width, column, number, out};
     pbd_arena a PBD_ARENA;
-    if (pbd_exec_is_gpu(exec)) { /* elsewhere the host reads the memory of the device itself */
+    if (pbd_exec_is_gpu(exec)) {
         real *rows = pbd_new(&a, real, stride * n);
         PBD_TRY(pbd_arena_check(&a));
         PBD_TRY(pbd_download(exec, rows, device, stride * n * sizeof *rows));
         r.rows = rows;
+    } else {
+        PBD_TRY(pbd_exec_wait(exec)); /* for deferred launches; the memory is the host's own */
     }
     pbd_team_run(n, READ_PIECE, read_rows, &r);
     return pbd_ok();
