@@ -103,10 +103,12 @@ static void test_a_spin_is_kept_by_the_midpoint_rule(void **unused) {
     check_near("midpoint: drift, m/s", metric_in(run, "drift_speed"), 0, 1e-9);
     json_decref(run);
     run = run_it(xpbd);
-    /* With backward Euler a rigid rotation at omega loses the share omega^2 dt t of its angular momentum. */
+    /* With backward Euler a rigid rotation at omega loses the share omega^2 dt t of its angular momentum, to first
+     * order: the next term is half of its square, 0.0025 of it here. The bar also stretches, and five iterations leave
+     * some. */
     const double omega = 2 * acos(-1);
     check_near("XPBD: angular momentum lost over omega^2 dt t",
-               metric_in(run, "angular_momentum_loss") / (omega * omega * 0.0005 * 0.25), 1, 0.2);
+               metric_in(run, "angular_momentum_loss") / (omega * omega * 0.0005 * 0.25), 1, 0.02);
     json_decref(run);
 }
 
