@@ -41,7 +41,7 @@ static pbd_status group_table(const pbd_figure_file *file, unsigned i, const pbd
     return pbd_run_table(store, file->runs[i].name, ids, count, names_series(file, file->runs[i].name));
 }
 
-static bool has_runs(const pbd_plan *plan, size_t group) {
+bool pbd_group_has_runs(const pbd_plan *plan, size_t group) {
     for (size_t k = 0; k < plan->count; k++)
         if (plan->item[k].group == group && plan->item[k].run_id[0]) return true;
     return false;
@@ -75,7 +75,7 @@ static pbd_status add_columns(sqlite3 *sql, const char *to, const char *from) {
 static pbd_status complete_columns(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group,
                                    sqlite3 *sql) {
     for (unsigned i = 0; i < file->runs_count; i++) {
-        if (has_runs(plan, first_group + i)) continue;
+        if (pbd_group_has_runs(plan, first_group + i)) continue;
         for (unsigned k = 0; k < file->runs_count; k++)
             if (k != i) PBD_TRY(add_columns(sql, file->runs[i].name, file->runs[k].name));
     }

@@ -15,6 +15,9 @@
  * without a run are left out. PBD_BAD_INPUT names the table whose query is no query. */
 pbd_status pbd_figure_tables(const pbd_figure_file *file, const pbd_plan *plan, size_t first_group, pbd_store *store);
 
+/* Whether an item of a group of the plan has a run. */
+bool pbd_group_has_runs(const pbd_plan *plan, size_t group);
+
 /* Drops them again, so that the next figure may use the same names. */
 void pbd_figure_tables_drop(const pbd_figure_file *file, pbd_store *store);
 

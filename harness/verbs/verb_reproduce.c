@@ -250,16 +250,13 @@ static pbd_status judge_and_draw(session *s, const job *j, const char *out, pbd_
 }
 
 static bool has_runs(const session *s, const job *j) {
-    for (size_t i = 0; i < s->plan.count; i++) {
-        const pbd_plan_item *item = &s->plan.item[i];
-        const bool own = item->group >= j->first_group && item->group - j->first_group < j->file->runs_count;
-        if (own && item->run_id[0]) return true;
-    }
+    for (unsigned i = 0; i < j->file->runs_count; i++)
+        if (pbd_group_has_runs(&s->plan, j->first_group + i)) return true;
     return j->file->runs_count == 0;
 }
 
-/* The last picture drawn, a strip of bodies where there is one, becomes the figure's thumbnail. One of a strip that was
- * not drawn stays, as does that of a figure of whose runs this machine can make none. */
+/* The last picture drawn, a strip of bodies where there is one, becomes the figure's thumbnail. The present one stays
+ * where strips were not drawn, and where this machine can make none of the figure's runs. */
 static pbd_status write_thumbnail(const session *s, const job *j, const pbd_drawing *drawing) {
     if ((s->options.no_strips && j->file->strips_count > 0) || !has_runs(s, j)) return pbd_ok();
     pbd_arena a PBD_ARENA;
