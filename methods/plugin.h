@@ -30,7 +30,7 @@
 #include "methods/method.h"
 
 /* Version of the table below. */
-#define PBD_PLUGIN_ABI 2u
+#define PBD_PLUGIN_ABI 3u
 
 /* ---- Functions that a plug-in may call ---------------------------------------------------------------------------
  * F(type, name, parameters, arguments) for functions, P(name, parameters, arguments) for those without a result. New
@@ -66,8 +66,9 @@ struct pbd_emu_index;
     F(pbd_status, pbd_download, (pbd_exec * exec, void *host, const void *device, size_t bytes),             \
       (exec, host, device, bytes))                                                                           \
     F(pbd_status, pbd_run,                                                                                   \
-      (pbd_exec * exec, const pbd_kernel *kernel, size_t n, size_t items, size_t entries, const void *args), \
-      (exec, kernel, n, items, entries, args))                                                               \
+      (pbd_exec * exec, const pbd_kernel *kernel, size_t n, size_t items, size_t entries, double flops,      \
+       const void *args),                                                                                    \
+      (exec, kernel, n, items, entries, flops, args))                                                        \
     F(pbd_status, pbd_repeat_begin, (pbd_exec * exec, pbd_repeat * *repeat), (exec, repeat))                 \
     F(pbd_status, pbd_repeat_end, (pbd_exec * exec), (exec))                                                 \
     P(pbd_repeat_free, (pbd_exec * exec, pbd_repeat * repeat), (exec, repeat))                               \
@@ -109,8 +110,9 @@ typedef struct pbd_host {
     S(pbd_values)                                                                                                   \
     S(pbd_content)                                                                                                  \
     S(pbd_particles)                                                                                                \
-    S(pbd_cells) S(pbd_material) S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blades) \
-        S(pbd_blade) S(pbd_loads) S(pbd_hints)
+    S(pbd_cells)                                                                                                    \
+    S(pbd_material) S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blades) S(pbd_blade) \
+        S(pbd_loads) S(pbd_hints)
 
 typedef struct pbd_struct_size {
     const char *name; /* NULL ends a list */

@@ -209,6 +209,38 @@ static void test_floor_is_a_mirror(void **unused) {
     pbd_scene_free(&twice);
 }
 
+/* Operations that the second step declares for two particles, of whose three walls `near` are close. */
+static double declared_beside_walls(size_t near) {
+    pbd_scene scene;
+    solver s;
+    make_cloud(&scene, (const size_t[]){2, 1, 1}, 0.95, 0, 0);
+    scene.colliders.count = 3;
+    scene.colliders.item = calloc(3, sizeof *scene.colliders.item);
+    for (size_t c = 0; c < 3; c++) {
+        pbd_collider *wall = &scene.colliders.item[c];
+        wall->shape = PBD_PLANE;
+        for (size_t d = 0; d < 3; d++) wall->axis[d][(c + d) % 3] = 1;
+        wall->centre[(c + 2) % 3] = c < near ? -0.26 : -100;
+    }
+    solver_open(&s, "pbf", PBD_PRECISION_F64, 1, &scene, "iterations=1 keep=0 xsph=0 settling=0");
+    check_steps(&s, 1e-3, 1);
+    const double before = pbd_exec_read_totals(s.exec).flops;
+    check_steps(&s, 1e-3, 1);
+    const double flops = pbd_exec_read_totals(s.exec).flops - before;
+    solver_close(&s);
+    pbd_scene_free(&scene);
+    return flops;
+}
+
+/* A neighbour has one image at a wall, three in a corner of two walls, seven in one of three. */
+static void test_images_count_as_work(void **unused) {
+    (void)unused;
+    const double none = declared_beside_walls(0), one = declared_beside_walls(1) - none;
+    assert_true(one > 0);
+    check_near("operations of images, two walls over one", (declared_beside_walls(2) - none) / one, 3, 1e-12);
+    check_near("operations of images, three walls over one", (declared_beside_walls(3) - none) / one, 7, 1e-12);
+}
+
 /* ---- What holds of any step -------------------------------------------------------------------------------------- */
 
 /* Internal corrections conserve momentum over several steps, and within a step angular momentum about the positions at
@@ -565,6 +597,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients_by_differences),
         cmocka_unit_test(test_floor_is_a_mirror),
+        cmocka_unit_test(test_images_count_as_work),
         cmocka_unit_test(test_momenta),
         cmocka_unit_test(test_rotation),
         cmocka_unit_test(test_units),

@@ -54,9 +54,26 @@ static void test_items_alone(void **state) {
     check_near("memory and work, s", pbd_predict(&use, false, &core).total, 1e-4 + 4e-5, 1e-15);
 }
 
+/* A GPU's thread with one item without entries: three accesses to memory, then its operations, two at a time; those in
+ * addition are shared by all threads. */
+static void test_more_operations_lengthen_the_chain(void **state) {
+    (void)state;
+    const pbd_figures gpu = {.multiprocessors = 10,
+                             .resident = 100,
+                             .clock = 1e9,
+                             .bandwidth = 1e12,
+                             .flops = {1e12, 1e12},
+                             .memory_cycles = 400,
+                             .operation_cycles = 4};
+    pbd_kernel_use use = {.launches = 1, .lanes = 1, .threads = 100, .items = 100, .flops = 1000, .flops_per_item = 10};
+    check_near("chain, cycles", pbd_predict(&use, false, &gpu).chain, 3 * 400 + 4 * 5, 1e-12);
+    use.more_flops = 500;
+    check_near("chain with more, cycles", pbd_predict(&use, false, &gpu).chain, 3 * 400 + 4 * 7.5, 1e-12);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_come_from_a_cache),
-                                       cmocka_unit_test(test_candidates_lie_side_by_side),
-                                       cmocka_unit_test(test_items_alone)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_come_from_a_cache), cmocka_unit_test(test_candidates_lie_side_by_side),
+        cmocka_unit_test(test_items_alone), cmocka_unit_test(test_more_operations_lengthen_the_chain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,8 +89,8 @@ static pbd_status first_failure(bool repeated) {
     check_ok(pbd_exec_create(PBD_EMU, 1, &exec));
     check_ok(pbd_alloc(exec, sizeof host, &device));
     if (repeated) check_ok(pbd_repeat_begin(exec, &repeat));
-    pbd_status status = pbd_run(exec, &faulty, 7, 7, 0, &host);
-    if (status.code == PBD_OK) status = pbd_run(exec, &fine, 8, 8, 0, &host);
+    pbd_status status = pbd_run(exec, &faulty, 7, 7, 0, 0, &host);
+    if (status.code == PBD_OK) status = pbd_run(exec, &fine, 8, 8, 0, 0, &host);
     if (status.code == PBD_OK && repeated) status = pbd_repeat_end(exec);
     if (status.code == PBD_OK) status = pbd_download(exec, &host, device, sizeof host);
     pbd_repeat_free(exec, repeat);

@@ -272,7 +272,7 @@ static void test_tables(void **unused) {
     (void)unused;
     static const struct {
         const char *fault, *says;
-    } wrong[] = {{"plugin_abi", "of version 99, this program reads 2"},
+    } wrong[] = {{"plugin_abi", "of version 99, this program reads 3"},
                  {"method_abi", "built for contract 77 (PBD_METHOD_ABI), this program has 9"},
                  {"method_bytes", "says that it has 55555 bytes"},
                  {"newer_scene", "built for a newer program: it knows pbd_scene as"},

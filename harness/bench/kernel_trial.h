@@ -20,7 +20,8 @@ typedef struct pbd_kernel_use {
     uint64_t fewest_blocks; /* of a launch on a GPU */
     double bytes, flops;
     double flops_per_item, flops_per_entry, bytes_per_entry;
-    double seconds; /* wall */
+    double more_flops; /* in `flops`, beside those of items and entries */
+    double seconds;    /* wall */
 } pbd_kernel_use;
 
 /* All kernels that step `warmup` + 1 launches, the one that takes the most time first; after each launch the device is

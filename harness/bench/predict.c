@@ -66,7 +66,7 @@ static double chain_of(const pbd_kernel_use *use, const pbd_figures *on) {
     const double threads = (double)use->threads;
     const double items = fmax(1, (double)use->lanes * (double)use->items / threads);
     const double entries = (double)use->entries / threads; /* of a lane, of all its items */
-    const double operations = items * use->flops_per_item + entries * use->flops_per_entry;
+    const double operations = items * use->flops_per_item + entries * use->flops_per_entry + use->more_flops / threads;
     return on->memory_cycles * (3 * items + 2 * entries / 4) + on->operation_cycles * operations / 2;
 }
 

@@ -375,11 +375,12 @@ static pbd_status show(pbd_exec *exec, const pbd_kernel *kernel, size_t n, pbd_w
     return status;
 }
 
-pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, size_t items, size_t entries, const void *args) {
+pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, size_t items, size_t entries, double more_flops,
+                   const void *args) {
     if (n == 0) return pbd_ok();
-    if (exec->watch && !exec->watching) return show(exec, kernel, n, (pbd_work){items, entries}, args);
+    if (exec->watch && !exec->watching) return show(exec, kernel, n, (pbd_work){items, entries, more_flops}, args);
     const double bytes = kernel->bytes * (double)items + kernel->entry_bytes * (double)entries;
-    const double flops = kernel->flops * (double)items + kernel->entry_flops * (double)entries;
+    const double flops = kernel->flops * (double)items + kernel->entry_flops * (double)entries + more_flops;
     PBD_TRY(launch_or_defer(exec, kernel, n, args, bytes + flops));
     exec->totals.launches++;
     exec->totals.items += items;

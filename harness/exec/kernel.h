@@ -18,11 +18,11 @@
  * PBD_BATCH_OVER. Two further numbers are the cost per list entry, and a launch gives the numbers of items and entries,
  * without padding of slices and lanes:
  *
- *     PBD_TRY(PBD_RUN(exec, name, n, (pbd_work){particles, neighbours}, &args));
+ *     PBD_TRY(PBD_RUN(exec, name, n, (pbd_work){.items = particles, .entries = neighbours}, &args));
  *
  * Bytes and operations of the launch, and the decision to use threads, are work.items times the first pair of numbers
- * plus work.entries times the second. Where the host knows the number of entries only after waiting for the device, it
- * passes an estimate, documented at the launch.
+ * plus work.entries times the second, plus work.flops operations. Where the host knows the number of entries only after
+ * waiting for the device, it passes an estimate, documented at the launch.
  *
  * Repeats (pbd_repeat_begin) compare arguments by bytes, so ARGS must have no padding in either precision (check with
  * gcc -Wpadded). A body writes only data of its own item; the method ensures this by colouring or by gathering.
@@ -110,11 +110,11 @@
 /* The typed launches that PBD_RUN calls. */
 #define PBD_KERNEL_LAUNCH(name, ARGS)                                                            \
     PBD_FN pbd_status PBD_NAME(pbd_launch_##name)(pbd_exec * exec, size_t n, const ARGS *args) { \
-        return pbd_run(exec, &PBD_KERNEL(name), n, n, 0, args);                                  \
+        return pbd_run(exec, &PBD_KERNEL(name), n, n, 0, 0, args);                               \
     }
 #define PBD_KERNEL_LAUNCH_OVER(name, ARGS)                                                                      \
     PBD_FN pbd_status PBD_NAME(pbd_launch_##name)(pbd_exec * exec, size_t n, pbd_work work, const ARGS *args) { \
-        return pbd_run(exec, &PBD_KERNEL(name), n, work.items, work.entries, args);                             \
+        return pbd_run(exec, &PBD_KERNEL(name), n, work.items, work.entries, work.flops, args);                 \
     }
 #define PBD_RUN(exec, name, ...) PBD_NAME(pbd_launch_##name)(exec, __VA_ARGS__)
 

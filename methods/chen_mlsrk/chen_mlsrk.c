@@ -146,7 +146,9 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 
 /* ---- A step ------------------------------------------------------------------------------------------------------ */
 
-static pbd_work work_of(const chen_mlsrk *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
+static pbd_work work_of(const chen_mlsrk *s) {
+    return (pbd_work){.items = s->particles, .entries = (size_t)s->near.entries};
+}
 
 static pbd_status find_shapes(chen_mlsrk *s) {
     PBD_TRY(neighbours_update(&s->near, s->p.x, NULL));

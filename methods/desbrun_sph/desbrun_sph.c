@@ -185,7 +185,9 @@ static pbd_status update_neighbours(desbrun_sph *s) {
 }
 
 /* The work of a pass over all lists; an upper bound for sph_choose_near_due, which stops early. */
-static pbd_work work_of(const desbrun_sph *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
+static pbd_work work_of(const desbrun_sph *s) {
+    return (pbd_work){.items = s->particles, .entries = (size_t)s->near.entries};
+}
 
 /* Sets the active particles of the lists to those of a level, with `near` also their neighbours. */
 static pbd_status choose(desbrun_sph *s, uint32_t level, bool near, sph_lists *lists, size_t *count) {
@@ -208,7 +210,7 @@ static pbd_status choose(desbrun_sph *s, uint32_t level, bool near, sph_lists *l
 
 /* The work of the active particles. */
 static pbd_status count_pairs(desbrun_sph *s, const sph_lists *lists, size_t count, pbd_work *work) {
-    *work = (pbd_work){count, count > 0 ? (size_t)s->near.entries : 0};
+    *work = (pbd_work){.items = count, .entries = count > 0 ? (size_t)s->near.entries : 0};
     if (!lists->active) {
         pbd_count(s->recorder, "pair_evaluations", s->near.entries);
         return pbd_ok();

@@ -11,7 +11,9 @@ size_t gissler_snow_blocks(const gissler_snow *s) { return (s->particles + GISSL
 
 /* ---- The start of a step ----------------------------------------------------------------------------------------- */
 
-static pbd_work work_of(const gissler_snow *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
+static pbd_work work_of(const gissler_snow *s) {
+    return (pbd_work){.items = s->particles, .entries = (size_t)s->near.entries};
+}
 
 /* The law for a step of dt. */
 static gissler_law law_of(const gissler_snow *s, double dt) {
@@ -38,8 +40,8 @@ static pbd_status search(gissler_snow *s) {
 
 static pbd_status find_kernels(gissler_snow *s) {
     const gissler_args args = {s->p};
-    PBD_TRY(
-        PBD_RUN(s->exec, gissler_volume, s->particles, s->p.tracked ? (pbd_work){s->particles, 0} : work_of(s), &args));
+    PBD_TRY(PBD_RUN(s->exec, gissler_volume, s->particles,
+                    s->p.tracked ? (pbd_work){.items = s->particles, .entries = 0} : work_of(s), &args));
     return PBD_RUN(s->exec, gissler_pairs, s->particles, work_of(s), &args);
 }
 

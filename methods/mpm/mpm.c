@@ -394,7 +394,7 @@ static pbd_status substep(mpm *s, double dt) {
     PBD_TRY(PBD_PHASE(s->recorder, "sort", sort(s, dt)));
     const mpm_grid_args grid = grid_args(s, dt);
     const size_t segments = cells_of(s) / MPM_SEGMENT;
-    const pbd_work work = {segments, s->particles};
+    const pbd_work work = {.items = segments, .entries = s->particles};
     PBD_TRY(PBD_PHASE(s->recorder, "p2g", PBD_RUN(s->exec, particles_to_grid, segments, work, &grid)));
     PBD_TRY(PBD_PHASE(s->recorder, "grid", PBD_RUN(s->exec, move_grid, segments, &grid)));
     PBD_TRY(PBD_PHASE(s->recorder, "g2p", gather(s, dt)));

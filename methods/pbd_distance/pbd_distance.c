@@ -292,7 +292,8 @@ pbd_status pbd_distance_project(pbd_distance *s) {
     }
     if (jacobi) {
         gather_args gather = {s->gather_first, s->gather_slot, s->impulse, s->p};
-        PBD_TRY(PBD_RUN(s->exec, gather_impulses, s->particles, (pbd_work){s->particles, gathered(s)}, &gather));
+        PBD_TRY(PBD_RUN(s->exec, gather_impulses, s->particles,
+                        (pbd_work){.items = s->particles, .entries = gathered(s)}, &gather));
     }
     return pbd_ok();
 }

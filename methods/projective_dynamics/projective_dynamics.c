@@ -94,7 +94,7 @@ static pd_vertex_args vertices_of(const projective_dynamics *s) {
 }
 
 static pbd_work work_of(const projective_dynamics *s) {
-    return (pbd_work){s->solver.position.particles, 4 * s->solver.elements};
+    return (pbd_work){.items = s->solver.position.particles, .entries = 4 * s->solver.elements};
 }
 
 /* Runs pd_measure and downloads its rows. *out belongs to the arena. */

@@ -60,7 +60,8 @@ static pbd_status project(void *method, const element_batch *batch) {
     const size_t count = batch->count;
     if (batch->clusters > 0) {
         const strain_cluster_args of = {args_from(s, 0), element_solver_clusters(&s->solver, batch)};
-        return PBD_RUN(exec, project_tet_clusters, batch->clusters, (pbd_work){batch->rows, count}, &of);
+        return PBD_RUN(exec, project_tet_clusters, batch->clusters, (pbd_work){.items = batch->rows, .entries = count},
+                       &of);
     }
     const strain_args args = args_from(s, batch->first);
     const bool tets = s->solver.corners == 4;

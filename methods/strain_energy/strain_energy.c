@@ -109,7 +109,7 @@ static vector_args vectors_from(const strain_energy *s, size_t first, int materi
 static pbd_status project_clusters(const strain_energy *s, const element_batch *batch) {
     pbd_exec *exec = s->solver.position.run.exec;
     const cluster_view clusters = element_solver_clusters(&s->solver, batch);
-    const pbd_work work = {batch->rows, batch->count};
+    const pbd_work work = {.items = batch->rows, .entries = batch->count};
     if (s->components > 0) {
         const vector_cluster_args args = {vectors_from(s, 0, batch->material), clusters};
         return PBD_RUN(exec, project_vector_clusters, batch->clusters, work, &args);

@@ -119,7 +119,7 @@ static vbd_args args_of(const vbd *s) {
  * tetrahedron (vbd_move). */
 static pbd_work work_of(const vbd *s, size_t vertices) {
     const size_t entries = s->tets + (s->quadratic ? s->near / 2 : 0);
-    return (pbd_work){vertices, (size_t)((double)entries * (double)vertices / (double)s->vertices)};
+    return (pbd_work){.items = vertices, .entries = (size_t)((double)entries * (double)vertices / (double)s->vertices)};
 }
 
 static pbd_status begin(void *state, stepper *run) {

@@ -191,7 +191,9 @@ static grain_args args_of(const grains *s, double dt) {
                         .compliance = (real)(s->set.compliance / (dt * dt))};
 }
 
-static pbd_work work_of(const grains *s) { return (pbd_work){s->particles, (size_t)s->near.entries}; }
+static pbd_work work_of(const grains *s) {
+    return (pbd_work){.items = s->particles, .entries = (size_t)s->near.entries};
+}
 
 /* Updates lists, and sets the multipliers of their entries to 0. */
 static pbd_status search(grains *s) {
@@ -226,7 +228,7 @@ static pbd_status gauss_seidel(grains *s, const grain_args *args, real *move) {
     const size_t cells = (size_t)1 << (view.bits[0] + view.bits[1] + view.bits[2] - 3);
     /* The host does not know the work of each of the eight colours and assumes an eighth. Lists have each pair
      * twice. */
-    const pbd_work share = {s->particles / 8, (size_t)s->near.entries / 16};
+    const pbd_work share = {.items = s->particles / 8, .entries = (size_t)s->near.entries / 16};
     for (int colour = 0; colour < 8; colour++) {
         const grain_colour_args part = {*args, move, view, colour};
         PBD_TRY(PBD_RUN(s->run.exec, project_cell, cells, share, &part));

@@ -194,7 +194,7 @@ static xpbi_solve_args solve_args(const xpbi *s, double dt) {
 static pbd_work solve_work(const xpbi *s, size_t stage) {
     const size_t solves = s->form == XPBI_SHEAR ? 2 : 1;
     const pbd_work once = xpbi_work(&s->layout, stage);
-    return (pbd_work){solves * once.items, solves * once.entries};
+    return (pbd_work){.items = solves * once.items, .entries = solves * once.entries};
 }
 
 /* The constraints, stage by stage. */

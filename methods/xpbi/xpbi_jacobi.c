@@ -7,7 +7,8 @@ pbd_status xpbi_jacobi_sweep(const xpbi *s, const xpbi_solve_args *solve, bool a
     const xpbi_gather_args gather = {
         .s = s->layout.slices, .push = s->push, .v = s->now.v, .impulse = keep ? s->spare : NULL, .averaged = averaged};
     PBD_TRY(PBD_RUN(s->run.exec, xpbi_propose, slots,
-                    (pbd_work){solves * s->layout.all.items, solves * s->layout.all.entries}, &propose));
+                    (pbd_work){.items = solves * s->layout.all.items, .entries = solves * s->layout.all.entries},
+                    &propose));
     return PBD_RUN(s->run.exec, xpbi_gather, slots, s->layout.all, &gather);
 }
 

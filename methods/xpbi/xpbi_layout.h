@@ -29,10 +29,10 @@ static inline size_t xpbi_lanes(const xpbi_layout *l, size_t stage) {
 }
 /* Particles of a stage and all neighbours; particles and neighbours that may touch. */
 static inline pbd_work xpbi_work(const xpbi_layout *l, size_t stage) {
-    return (pbd_work){l->stage[stage].particles, l->stage[stage].neighbours};
+    return (pbd_work){.items = l->stage[stage].particles, .entries = l->stage[stage].neighbours};
 }
 static inline pbd_work xpbi_near_work(const xpbi_layout *l, size_t stage) {
-    return (pbd_work){l->stage[stage].particles, l->stage[stage].near};
+    return (pbd_work){.items = l->stage[stage].particles, .entries = l->stage[stage].near};
 }
 
 void xpbi_layout_free(xpbi_layout *l);

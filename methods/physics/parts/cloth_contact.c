@@ -126,7 +126,7 @@ static int bits_of(size_t most) {
 
 /* Each contact has three sides, one per vertex. */
 static pbd_work sides_of(const cloth_contact *c) {
-    return (pbd_work){cloth_rows_of(c->cloth).particles, 3 * c->contacts};
+    return (pbd_work){.items = cloth_rows_of(c->cloth).particles, .entries = 3 * c->contacts};
 }
 
 /* Sorts the contacts' sides by vertex of the cloth, stably. */
@@ -176,7 +176,8 @@ static pbd_status look_for(cloth_contact *c, const real *x, const real *v) {
     find.vertex = c->vertex;
     find.foot = c->foot;
     find.normal = c->normal;
-    return PBD_RUN(c->exec, fill_cloth_contacts, c->set.particles, (pbd_work){c->set.particles, c->contacts}, &find);
+    return PBD_RUN(c->exec, fill_cloth_contacts, c->set.particles,
+                   (pbd_work){.items = c->set.particles, .entries = c->contacts}, &find);
 }
 
 pbd_status cloth_contact_begin(cloth_contact *c, const real *x, const real *v, double dt) {

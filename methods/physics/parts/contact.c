@@ -126,7 +126,7 @@ static pbd_status lists_room(contact *c) {
 /* The work of a launch over the lists. The host reads the fraction of entries that are candidates only where it waits
  * anyway (contact_record); in between it uses the last value, and 1 before the first. */
 static pbd_work listed(const contact *c) {
-    return (pbd_work){c->members, (size_t)(c->filled * (double)(c->rows * CONTACT_SLICE))};
+    return (pbd_work){.items = c->members, .entries = (size_t)(c->filled * (double)(c->rows * CONTACT_SLICE))};
 }
 
 static contact_search_args search_args_of(const contact *c) {
@@ -210,7 +210,8 @@ static contact_pass_args pass_of(const contact *c, const real *x, real *p) {
 static pbd_status push_pairs(contact *c, const real *x, real *p) {
     const contact_pass_args args = pass_of(c, x, p);
     PBD_TRY(PBD_RUN(c->exec, find_touching, c->members, listed(c), &args));
-    PBD_TRY(PBD_RUN(c->exec, find_pushes, c->members, (pbd_work){c->members, c->touching_sides}, &args));
+    PBD_TRY(PBD_RUN(c->exec, find_pushes, c->members, (pbd_work){.items = c->members, .entries = c->touching_sides},
+                    &args));
     return PBD_RUN(c->exec, apply_pushes, c->members, &args);
 }
 

@@ -258,5 +258,5 @@ pbd_status element_solver_sweep(element_solver *s, element_projection project, v
     if (!s->jacobi) return pbd_ok();
     const gather_args gather = {s->gather_first, s->gather_slot, s->impulse, of->p};
     return PBD_RUN(of->run.exec, gather_impulses, of->particles,
-                   (pbd_work){of->particles, s->elements * (size_t)s->corners}, &gather);
+                   (pbd_work){.items = of->particles, .entries = s->elements * (size_t)s->corners}, &gather);
 }

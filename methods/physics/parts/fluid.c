@@ -119,6 +119,7 @@ static size_t arrays_of(const void *self, device_array *row) {
                                  DEVICE_ARRAY(f->gain, n + 1),
                                  DEVICE_ARRAY(f->change, n + 1),
                                  DEVICE_ARRAY(f->excess, n + 1),
+                                 DEVICE_ARRAY(f->images, n + 1),
                                  DEVICE_ARRAY(f->block, FLUID_MEASURED * (n / FLUID_BLOCK + 1)),
                                  DEVICE_ARRAY(f->length, n),
                                  DEVICE_ARRAY(f->kept, NEIGHBOURS_KEPT * n),
@@ -214,9 +215,11 @@ static fluid_walls walls_of(const fluid *f) {
     return (fluid_walls){f->walls, f->rows + 1, f->distance, f->normal, f->corner, (real)f->support};
 }
 
-/* The work of a launch over the lists. The host reads the fraction of entries that are neighbours at the end of a step,
- * where it waits anyway; the value is that of the previous step, 1 in the first. */
-static pbd_work work_of(const fluid *f) { return (pbd_work){f->rows, (size_t)(f->filled * (double)f->entries)}; }
+/* The work of a launch over the lists. The host reads the fraction of entries that are neighbours, and the images, at
+ * the end of a step, where it waits anyway; the values are those of the previous step, 1 and 0 in the first. */
+static pbd_work work_of(const fluid *f, int image_flops) {
+    return (pbd_work){f->rows, (size_t)(f->filled * (double)f->entries), image_flops * f->imaged};
+}
 
 static pbd_status place(fluid *f, const real *x, const real *v, const collider_poses *walls, double dt) {
     const fluid_place_args args = {.x = x,
@@ -249,6 +252,7 @@ static pbd_status solve(fluid *f, const real *v, double dt, int task) {
                                    .allowed = f->allowed,
                                    .change = f->change,
                                    .excess = f->excess,
+                                   .images = f->images,
                                    .inverse_sum = (real)(1 / f->sum),
                                    .relaxation = (real)f->relaxation,
                                    .softening = (real)f->softening,
@@ -257,7 +261,7 @@ static pbd_status solve(fluid *f, const real *v, double dt, int task) {
                                    .both = s->both,
                                    .printed = s->printed,
                                    .task = task};
-    return PBD_RUN(f->exec, fluid_solve, f->rows, work_of(f), &args);
+    return PBD_RUN(f->exec, fluid_solve, f->rows, work_of(f, FLUID_SOLVE_IMAGE), &args);
 }
 
 static pbd_status move(fluid *f, real *v, const collider_poses *walls, double dt, bool crowding) {
@@ -279,7 +283,7 @@ static pbd_status move(fluid *f, real *v, const collider_poses *walls, double dt
     double w, slope;
     kernel_at(s->kernel, s->crowding_at, &w, &slope);
     args.crowd_w = (real)(f->support * f->support * f->support / w);
-    return PBD_RUN(f->exec, fluid_move, f->rows, work_of(f), &args);
+    return PBD_RUN(f->exec, fluid_move, f->rows, work_of(f, FLUID_MOVE_IMAGE), &args);
 }
 
 /* ---- A step ------------------------------------------------------------------------------------------------------ */
@@ -296,13 +300,13 @@ static pbd_status search(fluid *f) {
                               .slice = f->slice};
     const size_t slices = (f->rows + FLUID_LANES - 1) / FLUID_LANES;
     uint64_t rows = 0;
-    PBD_TRY(PBD_RUN(f->exec, fluid_count, f->rows, grid_search_work(g, work_of(f).entries), &args));
+    PBD_TRY(PBD_RUN(f->exec, fluid_count, f->rows, grid_search_work(g, work_of(f, 0).entries), &args));
     PBD_TRY(PBD_RUN(f->exec, fluid_measure_slices, slices, &args));
     PBD_TRY(pbd_scan(f->exec, f->slice, slices, &rows));
     f->entries = rows * FLUID_LANES;
     PBD_TRY(neighbours_room(f->exec, f->rows, f->entries, &f->list, &f->capacity));
     args.list = f->list;
-    return PBD_RUN(f->exec, fluid_fill, slices * FLUID_LANES, work_of(f), &args);
+    return PBD_RUN(f->exec, fluid_fill, slices * FLUID_LANES, work_of(f, 0), &args);
 }
 
 /* Stores the initial excess density in the first step; lets it decay in later steps. */
@@ -386,8 +390,8 @@ static pbd_status smooth(fluid *f, real *v, double dt) {
                                         .smooth = f->smooth,
                                         .speed = (real)(f->settings.vorticity * dt)};
     const fluid_store_args keep = {.role = f->role, .smooth = f->smooth, .v = v};
-    PBD_TRY(PBD_RUN(f->exec, fluid_smooth, f->rows, work_of(f), &args));
-    if (f->curl) PBD_TRY(PBD_RUN(f->exec, fluid_confine, f->rows, work_of(f), &confine));
+    PBD_TRY(PBD_RUN(f->exec, fluid_smooth, f->rows, work_of(f, 0), &args));
+    if (f->curl) PBD_TRY(PBD_RUN(f->exec, fluid_confine, f->rows, work_of(f, 0), &confine));
     return PBD_RUN(f->exec, fluid_store_smoothed, f->rows, &keep);
 }
 
@@ -397,6 +401,7 @@ static pbd_status end(fluid *f, const real *x, real *v, const collider_poses *wa
     PBD_TRY(solve(f, v, dt, FLUID_EVALUATE));
     PBD_TRY(fluid_state_of(f, &now));
     f->dt = dt;
+    f->imaged = now.images;
     f->filled = f->entries > 0 ? now.neighbours / (double)f->entries : 1;
     f->largest = now.largest > f->largest || isnan(now.largest) ? now.largest : f->largest;
     f->most_compressed = fmax(f->most_compressed, now.compressed);
@@ -419,6 +424,7 @@ pbd_status fluid_state_of(const fluid *f, fluid_state *out) {
                                     .role = f->role,
                                     .excess = f->excess,
                                     .exchange = f->exchange,
+                                    .images = f->images,
                                     .length = f->length,
                                     .rows = f->rows,
                                     .out = f->block};
@@ -432,7 +438,8 @@ pbd_status fluid_state_of(const fluid *f, fluid_state *out) {
                          .compressed = sum[1] * per,
                          .mean = sum[2] * per,
                          .exchanged = sum[10],
-                         .neighbours = sum[11]};
+                         .neighbours = sum[11],
+                         .images = sum[12]};
     memcpy(out->exchange, sum + 4, sizeof out->exchange);
     return pbd_ok();
 }

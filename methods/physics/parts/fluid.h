@@ -48,6 +48,7 @@ typedef struct fluid_state {
     double exchange[2][3];            /* N s: impulse on liquid from the continuum; on the continuum from liquid */
     double exchanged;                 /* N s: sum of the magnitudes of the latter */
     double neighbours;                /* entries of all lists */
+    double images;                    /* of those entries at walls */
 } fluid_state;
 
 typedef struct fluid {
@@ -69,12 +70,13 @@ typedef struct fluid {
     grid grid;
     uint64_t entries; /* of the slices */
     double filled;    /* fraction of entries that are neighbours; the rest is padding */
+    double imaged;    /* images of neighbours at walls, at the end of the last step */
     size_t capacity;
     const uint32_t *id; /* device; the solver's `id` of this step */
     /* Device. */
     uint8_t *matter;
     real *multiplier, *allowed, *exchange; /* by index in the scene; exchange: 3 each */
-    real *p, *role, *gain, *change, *excess, *distance, *normal, *smooth, *curl, *block;
+    real *p, *role, *gain, *change, *excess, *images, *distance, *normal, *smooth, *curl, *block;
     uint32_t *length, *kept, *slice, *list, *corner;
 } fluid;
 

@@ -77,6 +77,11 @@ PBD_FN fluid_value fluid_kernel_at(const fluid_shape *k, vreal square) {
     return out;
 }
 
+/* Whether a lane is nearer than the support. Most images are not, and contribute nothing. */
+PBD_FN int fluid_is_near(const fluid_shape *k, vreal square) {
+    return batch_bits((vmask)(square * k->per_square < 1)) != 0;
+}
+
 /* ---- Predicted positions ----------------------------------------------------------------------------------------- */
 
 typedef struct fluid_place_args {
@@ -316,6 +321,7 @@ typedef struct fluid_solve_args {
     const real *allowed; /* by id: C below which nothing pushes */
     real *change;        /* by row: change of the multiplier in this pass */
     real *excess;        /* by row: C; 0 unless liquid */
+    real *images;        /* by row: of neighbours, within the support; FLUID_EVALUATE writes them */
     real inverse_sum;    /* 1/S */
     real relaxation;
     real softening;  /* added to the denominator, 1/(kg m^2) */
@@ -350,7 +356,7 @@ PBD_FN void fluid_set_multiplier(const fluid_solve_args *a, size_t row, real exc
 
 /* Sums of a constraint over neighbours and their images. */
 typedef struct fluid_sums {
-    vreal sum, spread;
+    vreal sum, spread, images;
     vvec3 gradient;
 } fluid_sums;
 
@@ -361,27 +367,29 @@ PBD_FN void fluid_add(fluid_sums *s, const fluid_shape *shape, vreal square, vve
     s->spread += gain * k.slope * k.slope * square;
 }
 
-/* Work of this and the next kernels: particles and their neighbours, without images. */
+/* Operations of an image of a neighbour within the support, in one mirror: the pair, the kernel and the sums. */
+enum { FLUID_SOLVE_IMAGE = 40, FLUID_MOVE_IMAGE = 30 };
+
 PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 8, 60, 5 * sizeof(real) + 4, 35) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const uint32_t *own = a->lists.own + first;
     const fluid_shape shape = a->shape;
     const fluid_walls walls = a->walls;
     const real inverse = a->inverse_sum;
-    const vreal zero = vreal_set(0);
+    const vreal zero = vreal_set(0), one = vreal_set(1);
     const vvec3 zero3 = vvec3_make(zero, zero, zero);
     vreal x[4], v[4];
     int any = 0;
     for (int l = 0; l < count; l++) any |= a->role[own[l]] > 0;
     if (!any) {
-        for (int l = 0; l < count; l++) a->change[own[l]] = a->excess[own[l]] = 0;
+        for (int l = 0; l < count; l++) a->change[own[l]] = a->excess[own[l]] = a->images[own[l]] = 0;
         return;
     }
     batch_load_rows(a->p, own, 1, count, x);
     batch_load_rows(a->v, own, 1, count, v);
     fluid_mirrors mirrors = fluid_mirrors_of(&walls, own, count);
     const int sets = 1 << mirrors.count;
-    fluid_sums s = {zero, zero, zero3};
+    fluid_sums s = {zero, zero, zero, zero3};
     for (int set = 0; set < sets; set++) { /* the particle itself, and its images, which count as neighbours */
         vreal square = zero;
         vvec3 d = zero3;
@@ -401,13 +409,16 @@ PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 
             vreal square = near;
             vvec3 d = pair;
             fluid_reflect(&mirrors, set, &square, &d);
+            if (!fluid_is_near(&shape, square)) continue;
             fluid_add(&s, &shape, square, d, b[3], gain);
+            s.images += vreal_where((vmask)(square * shape.per_square < 1) & (vmask)(b[3] > 0), one, zero);
         }
     }
     for (int l = 0; l < count; l++) {
         const vec3 g = vec3_make(inverse * fluid_lane(s.gradient.x, l), inverse * fluid_lane(s.gradient.y, l),
                                  inverse * fluid_lane(s.gradient.z, l));
         const real weight = fluid_lane(v[3], l) * vec3_dot(g, g) + inverse * inverse * fluid_lane(s.spread, l);
+        if (a->task == FLUID_EVALUATE) a->images[own[l]] = fluid_lane(s.images, l);
         fluid_set_multiplier(a, own[l], inverse * fluid_lane(s.sum, l) - 1, weight, fluid_lane(x[3], l));
     }
 }
@@ -514,6 +525,7 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
             vreal square = near;
             vvec3 d = pair;
             fluid_reflect(&mirrors, set, &square, &d);
+            if (!fluid_is_near(&shape, square)) continue;
             const vreal mirrored = shared * fluid_kernel_at(&shape, square).slope;
             move = vvec3_add(move, vvec3_scale(mirrored, d));
             if (a->sums.row) fluid_note_mirrors(&mirrors, set, mirrored, by_wall);
@@ -643,18 +655,19 @@ PBD_ITEM(fluid_store_smoothed, fluid_store_args, i, 7 * sizeof(real), 0) {
 /* ---- Reductions by block ----------------------------------------------------------------------------------------- */
 
 /* C: maximum, sum of max(C, 0), sum; number of liquid particles; exchange of liquid, of continuum, sum of magnitudes;
- * neighbours. */
-enum { FLUID_MEASURED = 12 };
+ * neighbours; images of neighbours. */
+enum { FLUID_MEASURED = 13 };
 
 typedef struct fluid_reduce_args {
     const uint32_t *id;
     const real *role, *excess, *exchange; /* exchange may be NULL */
+    const real *images;                   /* by row */
     const uint32_t *length;               /* length of the list, by place */
     size_t rows;
     real *out;
 } fluid_reduce_args;
 
-PBD_ITEM(fluid_reduce, fluid_reduce_args, block, FLUID_BLOCK *(5 * sizeof(real) + 4), FLUID_BLOCK * 12) {
+PBD_ITEM(fluid_reduce, fluid_reduce_args, block, FLUID_BLOCK *(6 * sizeof(real) + 4), FLUID_BLOCK * 13) {
     const size_t begin = block * FLUID_BLOCK, end = begin + FLUID_BLOCK < a->rows ? begin + FLUID_BLOCK : a->rows;
     real *out = a->out + FLUID_MEASURED * block;
     for (int k = 0; k < FLUID_MEASURED; k++) out[k] = k == 0 ? (real)-1 : 0;
@@ -662,6 +675,7 @@ PBD_ITEM(fluid_reduce, fluid_reduce_args, block, FLUID_BLOCK *(5 * sizeof(real) 
         const int liquid = a->role[i] > 0;
         const real c = a->excess[i];
         out[11] += (real)a->length[i];
+        out[12] += a->images[i];
         if (liquid) {
             out[0] = c > out[0] || c != c ? c : out[0];
             out[1] += c > 0 ? c : 0;

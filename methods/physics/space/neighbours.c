@@ -177,7 +177,7 @@ static pbd_status make_lists(neighbours *n, const real *rows) {
     PBD_TRY(pbd_scan(g->exec, n->first, g->count, &n->entries));
     PBD_TRY(neighbours_room(g->exec, g->count, n->entries, &n->list, &n->capacity));
     args.list = n->list;
-    return PBD_RUN(g->exec, fill_neighbours, g->count, (pbd_work){g->count, n->entries}, &args);
+    return PBD_RUN(g->exec, fill_neighbours, g->count, (pbd_work){.items = g->count, .entries = n->entries}, &args);
 }
 
 pbd_status neighbours_update(neighbours *n, const real *rows, bool *rebuilt) {

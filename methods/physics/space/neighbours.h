@@ -46,7 +46,7 @@ grid_view grid_view_of(const grid *g);
 /* The work of a search around each slot. The host does not know the number of candidates and estimates it from the
  * number of neighbours found by the previous search (`found`; 0 for the first). */
 static inline pbd_work grid_search_work(const grid *g, uint64_t found) {
-    return (pbd_work){g->count, (size_t)(GRID_CANDIDATES * (double)(found + g->count))};
+    return (pbd_work){.items = g->count, .entries = (size_t)(GRID_CANDIDATES * (double)(found + g->count))};
 }
 /* Upper bound of the displacement of any particle since the last build relative to a common translation, m: half the
  * diagonal of the bounding box of all displacements. Particles in free fall thus keep their lists. Infinity before the

@@ -80,10 +80,12 @@ void particle_layout_free(particle_layout *layout); /* safe on a zeroed one */
 
 /* The work of a launch over a stage's constraints. */
 static inline pbd_work particle_layout_work(const particle_layout *l, size_t stage) {
-    return (pbd_work){l->stage_count[stage], l->stage_near[stage]};
+    return (pbd_work){.items = l->stage_count[stage], .entries = l->stage_near[stage]};
 }
 
 /* The work of a launch over all slots. */
-static inline pbd_work particle_layout_all_work(const particle_layout *l) { return (pbd_work){l->particles, l->pairs}; }
+static inline pbd_work particle_layout_all_work(const particle_layout *l) {
+    return (pbd_work){.items = l->particles, .entries = l->pairs};
+}
 
 #endif

@@ -48,7 +48,7 @@ static pbd_status shape_maker_open(const particle_layout *l, shape_maker *m) {
 static pbd_status shape_maker_run(const shape_maker *m) {
     const shape_args args = {m->rest,  m->first, m->neighbour, m->gradient, m->deficient, m->support, m->kernel,
                              m->flags, 0};
-    return PBD_RUN(m->exec, make_shape, m->particles, (pbd_work){m->particles, m->pairs}, &args);
+    return PBD_RUN(m->exec, make_shape, m->particles, (pbd_work){.items = m->particles, .entries = m->pairs}, &args);
 }
 
 /* The largest difference from the host's gradients, relative to their largest entry. */
