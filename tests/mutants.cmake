@@ -198,7 +198,7 @@ source_mutant(start_shrink starts cases/scenes/clearance.c "scene->contact.radiu
 source_mutant(start_vessel starts cases/sampling/sampling_make.c "(l->whole ? 0.5 - ON_SURFACE : ON_SURFACE)" "ON_SURFACE")
 source_mutant(relative_company granular_cases cases/scenes/neighbours.c "mean[1] += w[k + 1] * next;" "mean[1] -= w[k + 1] * next;")
 source_mutant(relative_weight granular_cases cases/scenes/neighbours.c "weight[0] += w[k];" "weight[0] += 1;")
-source_mutant(near_itself granular_cases cases/geometry/near_places.c "append(v, own, place + 1, end[k], l);" "append(v, own, place, end[k], l);")
+source_mutant(near_itself granular_cases cases/geometry/near_places.c "append(v, own, place + 1, end[k], *l);" "append(v, own, place, end[k], *l);")
 source_mutant(joined_at_once density_surface cases/geometry/near_pairs.c "a > b ? b : a, memory_order_relaxed," "a > b ? a : b, memory_order_relaxed,")
 source_mutant(near_row density_surface cases/geometry/near_places.c "own.y + k % 3 - 1, own.x - 1};" "own.y + k % 3 - 1, own.x};")
 source_mutant(wall_faces granular_cases cases/scenes/granular.c "inward[k / 2] = k % 2 ? -1 : 1;" "inward[k / 2] = k % 2 ? 1 : -1;")

@@ -518,6 +518,29 @@ static void test_figures_share_runs(void **state) {
     rmdir(in_workplace("plots/tiny-text"));
 }
 
+/* Cells take turns: each is run once before any is run again. */
+static void test_repeats_are_rounds(void **state) {
+    (void)state;
+    make_figure("tiny-rounds",
+                "  - {name: again, case: hex_fit, method: pbd_distance, threads: 1, repeats: 3, axes: "
+                "[\"nu=0.05:0.45:0.1\"]}\nclaims:\n  - {id: tiny.rounds, says: some text, sql: SELECT count(*) AS "
+                "value FROM again, reproduced: '> 14'}\n");
+    told answer = tell("reproduce", "tiny-rounds", DB("rounds.db"));
+    expect_code(answer, 0);
+    expect_says(answer.out, "reproduced      tiny.rounds");
+    forget(&answer);
+    static const char *const late =
+        "SELECT (SELECT max(started_at) FROM run WHERE repeat = %d) <= "
+        "(SELECT min(started_at) FROM run WHERE repeat = %d)";
+    for (int round = 0; round < 2; round++) {
+        char query[200];
+        snprintf(query, sizeof query, late, round, round + 1);
+        assert_int_equal(count_rows("rounds.db", query), 1);
+    }
+    unlink(in_workplace("plots/tiny-rounds/figure.yaml"));
+    rmdir(in_workplace("plots/tiny-rounds"));
+}
+
 /* ---- Several runs at a time -------------------------------------------------------------------------------------- */
 
 /* Runs and data do not depend on the number of processes; each process is stored as a separate invocation. */
@@ -686,6 +709,7 @@ int main(void) {
         cmocka_unit_test(test_bad_paper_csv_is_explained),
         cmocka_unit_test(test_unknown_figures),
         cmocka_unit_test(test_figures_share_runs),
+        cmocka_unit_test(test_repeats_are_rounds),
         cmocka_unit_test(test_runs_beside_each_other),
         cmocka_unit_test(test_timed_runs_are_alone),
         cmocka_unit_test(test_bundle),

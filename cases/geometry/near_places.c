@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#if defined(__AVX512F__) && defined(__AVX512VL__)
+#if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 #endif
 
@@ -178,7 +178,7 @@ static pbd_status make_places(const double *x, size_t particles, double reach, n
                  .out = out};
     PBD_TRY(pbd_arena_check(&a));
     PBD_TRY_NEW(out->particle, particles);
-    for (size_t d = 0; d < 3; d++) PBD_TRY_NEW(out->x[d], particles);
+    for (size_t d = 0; d < 3; d++) PBD_TRY_NEW(out->x[d], particles + NEAR_LANES);
     pbd_team_run(particles, PIECE, find_cells, &p);
     for (size_t k = 0; k * PIECE < particles; k++) join_extents(&p.all, &p.part[k]);
     PBD_TRY(sort(&p, particles));
@@ -229,8 +229,23 @@ static bool make_room(listing *l, size_t wanted) {
     return l->place && l->square;
 }
 
-/* Appends those of [begin, end) that are nearer than the reach. */
-static void append(const visiting *v, const double own[3], size_t begin, size_t end, listing *l) {
+#if defined(__AVX2__) && defined(__FMA__) && !(defined(__AVX512F__) && defined(__AVX512VL__))
+/* The set lanes of a mask of four, ascending: as numbers of 32 bits, and as both halves of numbers of 64 bits. */
+#define LANES(a, b, c, d) \
+    { a, b, c, d }
+#define HALVES(a, b, c, d) \
+    { 2 * a, 2 * a + 1, 2 * b, 2 * b + 1, 2 * c, 2 * c + 1, 2 * d, 2 * d + 1 }
+#define SET_LANES(ROW)                                                                                        \
+    ROW(0, 0, 0, 0), ROW(0, 0, 0, 0), ROW(1, 0, 0, 0), ROW(0, 1, 0, 0), ROW(2, 0, 0, 0), ROW(0, 2, 0, 0),     \
+        ROW(1, 2, 0, 0), ROW(0, 1, 2, 0), ROW(3, 0, 0, 0), ROW(0, 3, 0, 0), ROW(1, 3, 0, 0), ROW(0, 1, 3, 0), \
+        ROW(2, 3, 0, 0), ROW(0, 2, 3, 0), ROW(1, 2, 3, 0), ROW(0, 1, 2, 3)
+static const _Alignas(16) int32_t set_lanes[16][4] = {SET_LANES(LANES)};
+static const _Alignas(32) int32_t set_halves[16][8] = {SET_LANES(HALVES)};
+#endif
+
+/* Appends those of [begin, end) that are nearer than the reach, and returns the number of all. The list is passed by
+ * value: its members stay in registers. */
+static size_t append(const visiting *v, const double own[3], size_t begin, size_t end, listing l) {
     const double *x = v->p->x[0], *y = v->p->x[1], *z = v->p->x[2];
 #if defined(__AVX512F__) && defined(__AVX512VL__)
     const __m512d ox = _mm512_set1_pd(own[0]), oy = _mm512_set1_pd(own[1]), oz = _mm512_set1_pd(own[2]);
@@ -243,19 +258,36 @@ static void append(const visiting *v, const double own[3], size_t begin, size_t 
         const __m512d square = _mm512_fmadd_pd(dz, dz, _mm512_fmadd_pd(dy, dy, _mm512_mul_pd(dx, dx)));
         const __mmask8 near = _mm512_mask_cmp_pd_mask(there, square, reach, _CMP_LT_OQ);
         const __m256i place = _mm256_add_epi32(_mm256_set1_epi32((int)q), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-        _mm512_storeu_pd(l->square + l->count, _mm512_maskz_compress_pd(near, square));
-        _mm256_storeu_si256((__m256i *)(void *)(l->place + l->count), _mm256_maskz_compress_epi32(near, place));
-        l->count += (size_t)__builtin_popcount(near);
+        _mm512_storeu_pd(l.square + l.count, _mm512_maskz_compress_pd(near, square));
+        _mm256_storeu_si256((__m256i *)(void *)(l.place + l.count), _mm256_maskz_compress_epi32(near, place));
+        l.count += (size_t)__builtin_popcount(near);
+    }
+#elif defined(__AVX2__) && defined(__FMA__)
+    const __m256d ox = _mm256_set1_pd(own[0]), oy = _mm256_set1_pd(own[1]), oz = _mm256_set1_pd(own[2]);
+    const __m256d reach = _mm256_set1_pd(v->square);
+    for (size_t q = begin; q < end; q += 4) {
+        const unsigned there = end - q >= 4 ? 15u : (1u << (end - q)) - 1;
+        const __m256d dx = _mm256_sub_pd(_mm256_loadu_pd(x + q), ox), dy = _mm256_sub_pd(_mm256_loadu_pd(y + q), oy);
+        const __m256d dz = _mm256_sub_pd(_mm256_loadu_pd(z + q), oz);
+        const __m256d square = _mm256_fmadd_pd(dz, dz, _mm256_fmadd_pd(dy, dy, _mm256_mul_pd(dx, dx)));
+        const unsigned near = there & (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(square, reach, _CMP_LT_OQ));
+        const __m128i place = _mm_add_epi32(_mm_set1_epi32((int)q), *(const __m128i *)set_lanes[near]);
+        const __m256i halves = *(const __m256i *)set_halves[near];
+        const __m256 squares = _mm256_permutevar8x32_ps(_mm256_castpd_ps(square), halves);
+        _mm256_storeu_pd(l.square + l.count, _mm256_castps_pd(squares));
+        _mm_storeu_si128((__m128i *)(void *)(l.place + l.count), place);
+        l.count += (size_t)__builtin_popcount(near);
     }
 #else
     for (size_t q = begin; q < end; q++) {
         const double dx = x[q] - own[0], dy = y[q] - own[1], dz = z[q] - own[2];
         const double square = dx * dx + dy * dy + dz * dz;
-        l->place[l->count] = (uint32_t)q;
-        l->square[l->count] = square;
-        l->count += square < v->square;
+        l.place[l.count] = (uint32_t)q;
+        l.square[l.count] = square;
+        l.count += square < v->square;
     }
 #endif
+    return l.count;
 }
 
 /* The neighbours of a place, from nine ranges of places; the place itself is in range 4 and left out. */
@@ -264,11 +296,11 @@ static void list_others(const visiting *v, size_t place, const size_t begin[9], 
     l->count = 0;
     for (int k = 0; k < 9; k++) {
         if (k != 4) {
-            append(v, own, begin[k], end[k], l);
+            l->count = append(v, own, begin[k], end[k], *l);
             continue;
         }
-        append(v, own, begin[k], place, l);
-        append(v, own, place + 1, end[k], l);
+        l->count = append(v, own, begin[k], place, *l);
+        l->count = append(v, own, place + 1, end[k], *l);
     }
     for (size_t k = l->count; k % NEAR_LANES != 0; k++) l->place[k] = 0, l->square[k] = INFINITY;
 }

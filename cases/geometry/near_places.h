@@ -24,7 +24,7 @@ typedef struct near_places {
     near_cell *cell;         /* cells */
     size_t *first;           /* cells + 1: first place of each */
     uint32_t *particle;      /* particles: the particle at each place */
-    double *x[3];            /* count each, m */
+    double *x[3];            /* count each, m; NEAR_LANES more can be read */
 } near_places;
 
 /* x: particles x 3, m. reach: m, the width of a cell. Particles at NaN, or a thousand million reaches from the origin,

@@ -248,28 +248,38 @@ static size_t *first_alike(pbd_arena *a, const pbd_plan *plan) {
     return first;
 }
 
-/* The plan without repetitions. Shallow copies: the plan still owns what the items hold. */
-static pbd_status fold_alike(pbd_arena *a, const pbd_plan *plan, const size_t *first, pbd_plan *once) {
+static int by_round(const void *left, const void *right) {
+    const pbd_plan_item *a = *(pbd_plan_item *const *)left, *b = *(pbd_plan_item *const *)right;
+    const int order = (a->repeat > b->repeat) - (a->repeat < b->repeat);
+    return order ? order : (a > b) - (a < b);
+}
+
+/* The plan without repetitions, and where each item is in it. Round by round: the first repeat of every cell, then the
+ * second, so that cells take turns and a machine that changes slowly changes for all of them. Shallow copies: the plan
+ * still owns what the items hold. */
+static pbd_status fold_alike(pbd_arena *a, const pbd_plan *plan, const size_t *first, pbd_plan *once, size_t *place) {
     *once = (pbd_plan){.item = pbd_new(a, pbd_plan_item, plan->count + 1), .capacity = plan->count + 1};
-    size_t *place = pbd_new(a, size_t, plan->count + 1);
+    const pbd_plan_item **turn = pbd_new(a, const pbd_plan_item *, plan->count + 1);
     PBD_TRY(pbd_arena_check(a));
-    for (size_t i = 0; i < plan->count; i++) {
-        if (first[i] == i) {
-            place[i] = once->count;
+    for (size_t k = 0; k < plan->count; k++) turn[k] = &plan->item[k];
+    qsort(turn, plan->count, sizeof *turn, by_round);
+    for (size_t k = 0; k < plan->count; k++) {
+        const size_t i = (size_t)(turn[k] - plan->item);
+        place[i] = first[i] == i ? once->count : place[first[i]];
+        if (first[i] == i)
             once->item[once->count++] = plan->item[i];
-        } else {
-            once->item[place[first[i]]].alone |= plan->item[i].alone;
-        }
+        else
+            once->item[place[i]].alone |= plan->item[i].alone;
     }
     return pbd_ok();
 }
 
-static void unfold_alike(pbd_plan *plan, const size_t *first, const pbd_plan *once) {
-    for (size_t i = 0, k = 0; i < plan->count; i++) {
+static void unfold_alike(pbd_plan *plan, const size_t *first, const pbd_plan *once, const size_t *place) {
+    for (size_t i = 0; i < plan->count; i++) {
         if (first[i] == i)
-            plan->item[i] = once->item[k++];
+            plan->item[i] = once->item[place[i]];
         else
-            memcpy(plan->item[i].run_id, plan->item[first[i]].run_id, sizeof plan->item[i].run_id);
+            memcpy(plan->item[i].run_id, once->item[place[i]].run_id, sizeof plan->item[i].run_id);
     }
 }
 
@@ -279,11 +289,12 @@ static pbd_status execute_once(pbd_plan *plan, pbd_store *store, const pbd_worke
     pbd_arena a PBD_ARENA;
     pbd_plan once;
     const size_t *first = first_alike(&a, plan);
+    size_t *place = pbd_new(&a, size_t, plan->count + 1);
     PBD_TRY(pbd_arena_check(&a));
-    PBD_TRY(fold_alike(&a, plan, first, &once));
+    PBD_TRY(fold_alike(&a, plan, first, &once, place));
     const pbd_status status = workers ? pbd_plan_execute_beside(&once, workers, again, observer, context)
                                       : pbd_plan_execute(&once, store, again, observer, context);
-    unfold_alike(plan, first, &once);
+    unfold_alike(plan, first, &once, place);
     return status;
 }
 

@@ -10,7 +10,7 @@
 enum { PBD_MOST_MEMORY_BESIDE = 2048 };
 
 /* As pbd_plan_execute, but a run that several items ask for (same cell, seed and repeat) is made once, and all of them
- * get its run_id; `total` counts different runs. */
+ * get its run_id; `total` counts different runs. Round by round: each cell once, then each with repeats again. */
 pbd_status pbd_plan_execute_once(pbd_plan *plan, pbd_store *store, bool again, pbd_plan_observer observer,
                                  void *context);
 

@@ -122,7 +122,7 @@ static size_t arrays_of(const void *self, device_array *row) {
                                  DEVICE_ARRAY(f->images, n + 1),
                                  DEVICE_ARRAY(f->block, FLUID_MEASURED * (n / FLUID_BLOCK + 1)),
                                  DEVICE_ARRAY(f->length, n),
-                                 DEVICE_ARRAY(f->kept, NEIGHBOURS_KEPT * n),
+                                 DEVICE_ARRAY(f->kept, FLUID_KEPT * n),
                                  DEVICE_ARRAY(f->slice, n / FLUID_LANES + 2),
                                  DEVICE_ARRAY(f->list, 0)}; /* grows */
     return f->liquid > 0 ? DEVICE_ROWS(row, rows) : 0;

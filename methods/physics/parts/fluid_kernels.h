@@ -29,6 +29,7 @@ enum {
     FLUID_LANES = PARTICLE_SLICE, /* particles per slice of the lists */
     FLUID_WALLS = 16,             /* most colliders that mirror; others only push */
     FLUID_CORNER = 3,             /* most mirrors of one particle */
+    FLUID_KEPT = 64,              /* neighbours that a count stores; the default support has 52 on a lattice */
     FLUID_BLOCK = 16
 };
 
@@ -123,7 +124,7 @@ typedef struct fluid_search_args {
     real square;
     size_t rows;
     uint32_t *length; /* by place */
-    uint32_t *kept;   /* NEIGHBOURS_KEPT by place */
+    uint32_t *kept;   /* FLUID_KEPT by place */
     uint32_t *slice, *list;
 } fluid_search_args;
 
@@ -151,7 +152,7 @@ PBD_FN uint32_t fluid_search(const fluid_search_args *a, uint32_t self, uint32_t
 }
 
 PBD_ITEM_OVER(fluid_count, fluid_search_args, k, 4 * sizeof(real) + 9 * 8 + 8, 30, 4 * sizeof(real), 9) {
-    a->length[k] = fluid_search(a, (uint32_t)k, a->kept + NEIGHBOURS_KEPT * k, 1, NEIGHBOURS_KEPT);
+    a->length[k] = fluid_search(a, (uint32_t)k, a->kept + FLUID_KEPT * k, 1, FLUID_KEPT);
 }
 
 PBD_ITEM(fluid_measure_slices, fluid_search_args, s, 4 * FLUID_LANES + 4, FLUID_LANES) {
@@ -163,9 +164,9 @@ PBD_ITEM(fluid_measure_slices, fluid_search_args, s, 4 * FLUID_LANES + 4, FLUID_
 
 PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 12, 0, 12, 0) {
     const size_t s = k / FLUID_LANES, rows = a->slice[s + 1] - a->slice[s];
-    const uint32_t length = k < a->rows ? a->length[k] : 0, *kept = a->kept + NEIGHBOURS_KEPT * k;
+    const uint32_t length = k < a->rows ? a->length[k] : 0, *kept = a->kept + FLUID_KEPT * k;
     uint32_t *to = a->list + FLUID_LANES * (size_t)a->slice[s] + k % FLUID_LANES;
-    if (length > NEIGHBOURS_KEPT)
+    if (length > FLUID_KEPT)
         fluid_search(a, (uint32_t)k, to, FLUID_LANES, length);
     else
         for (size_t r = 0; r < length; r++) to[FLUID_LANES * r] = kept[r];
