@@ -227,7 +227,8 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 
 static pbd_status forces(mass_spring *s) {
     pbd_count(s->recorder, "spring_forces", s->ends);
-    return PBD_RUN(s->exec, spring_forces, s->particles, (pbd_work){s->particles, s->ends}, &s->device);
+    return PBD_RUN(s->exec, spring_forces, s->particles, (pbd_work){.items = s->particles, .entries = s->ends},
+                   &s->device);
 }
 
 static pbd_status move(mass_spring *s, double dt, double keep) {
