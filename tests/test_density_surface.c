@@ -272,6 +272,32 @@ static void test_near_places(void **unused) {
     check_places(x, -1.5e8);
 }
 
+static void count_others(void *to, size_t place, const near_list *others) { ((size_t *)to)[place] = others->count; }
+
+/* A pair at exactly the reach is none: of a lattice, with a reach of two spacings, the 26 others within one spacing
+ * along each axis. Coordinates and distances are exact. */
+static void test_reach_is_exclusive(void **unused) {
+    (void)unused;
+    enum { SIDE = 9, ALL = SIDE * SIDE * SIDE };
+    static double x[3 * ALL];
+    static size_t count[ALL];
+    near_places at;
+    size_t inner = 0;
+    for (size_t i = 0; i < ALL; i++)
+        for (size_t d = 0, rest = i; d < 3; d++, rest /= SIDE) x[3 * i + d] = 0.125 * (double)(rest % SIDE);
+    check_ok(near_places_make(x, ALL, 0.25, &at));
+    check_ok(near_places_visit(&at, 0.25, count_others, count));
+    for (size_t place = 0; place < ALL; place++) {
+        const double *of = x + 3 * at.particle[place];
+        size_t others = 1;
+        for (size_t d = 0; d < 3; d++) others *= of[d] > 0 && of[d] < 0.125 * (SIDE - 1) ? 3 : 2;
+        assert_int_equal(count[place], others - 1);
+        inner += others == 27;
+    }
+    assert_int_equal(inner, 7 * 7 * 7);
+    near_places_free(&at);
+}
+
 /* A chain with links in random order, cut in two places: several threads join the same sets as one thread. */
 static void join_links(void *to, size_t begin, size_t end) {
     for (size_t k = begin; k < end; k++)
@@ -304,6 +330,7 @@ int main(void) {
         cmocka_unit_test(test_near_pairs),
         cmocka_unit_test(test_near_pairs_of_the_chosen),
         cmocka_unit_test(test_near_places),
+        cmocka_unit_test(test_reach_is_exclusive),
     };
     return cmocka_run_group_tests_name("surfaces of density", tests, NULL, NULL);
 }
