@@ -142,6 +142,7 @@ static void test_wrong_colours_are_caught(void **unused) {
     teardown(&b);
 }
 
+#if !defined(__SANITIZE_THREAD__) /* which reports the two writes itself: six items get a pthread each */
 /* In backward order thread 5 writes 1 and thread 3 restores the 0, so the launch seems to change nothing. */
 static void test_changes_of_one_order_are_caught(void **unused) {
     (void)unused;
@@ -156,6 +157,7 @@ static void test_changes_of_one_order_are_caught(void **unused) {
     assert_non_null(strstr(status.text, "depends on the order"));
     teardown(&b);
 }
+#endif
 
 static void test_tile_sums(void **unused) {
     (void)unused;
@@ -188,9 +190,9 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_barrier_and_shared_memory),
         cmocka_unit_test(test_wrong_colours_are_caught),
-        cmocka_unit_test(test_changes_of_one_order_are_caught),
         cmocka_unit_test(test_tile_sums),
 #if !defined(__SANITIZE_THREAD__)
+        cmocka_unit_test(test_changes_of_one_order_are_caught),
         cmocka_unit_test(test_missing_barrier_is_caught),
         cmocka_unit_test(test_absent_lanes_are_caught),
 #endif
