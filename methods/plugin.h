@@ -66,9 +66,9 @@ struct pbd_emu_index;
     F(pbd_status, pbd_download, (pbd_exec * exec, void *host, const void *device, size_t bytes),             \
       (exec, host, device, bytes))                                                                           \
     F(pbd_status, pbd_run,                                                                                   \
-      (pbd_exec * exec, const pbd_kernel *kernel, size_t n, size_t items, size_t entries, double flops,      \
+      (pbd_exec * exec, const pbd_kernel *kernel, size_t n, size_t items, size_t entries, double more_flops, \
        const void *args),                                                                                    \
-      (exec, kernel, n, items, entries, flops, args))                                                        \
+      (exec, kernel, n, items, entries, more_flops, args))                                                   \
     F(pbd_status, pbd_repeat_begin, (pbd_exec * exec, pbd_repeat * *repeat), (exec, repeat))                 \
     F(pbd_status, pbd_repeat_end, (pbd_exec * exec), (exec))                                                 \
     P(pbd_repeat_free, (pbd_exec * exec, pbd_repeat * repeat), (exec, repeat))                               \
@@ -101,18 +101,19 @@ typedef struct pbd_host {
 /* ---- What a plug-in exports -------------------------------------------------------------------------------------- */
 
 #define PBD_GROWING(S) S(pbd_method) S(pbd_scene) S(pbd_host)
-#define PBD_FIXED(S)                                                                                                \
-    S(pbd_kernel)                                                                                                   \
-    S(pbd_work)                                                                                                     \
-    S(pbd_status)                                                                                                   \
-    S(pbd_param)                                                                                                    \
-    S(pbd_value)                                                                                                    \
-    S(pbd_values)                                                                                                   \
-    S(pbd_content)                                                                                                  \
-    S(pbd_particles)                                                                                                \
-    S(pbd_cells)                                                                                                    \
-    S(pbd_material) S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blades) S(pbd_blade) \
-        S(pbd_loads) S(pbd_hints)
+#define PBD_FIXED(S)                                                                                             \
+    S(pbd_kernel)                                                                                                \
+    S(pbd_work)                                                                                                  \
+    S(pbd_status)                                                                                                \
+    S(pbd_param)                                                                                                 \
+    S(pbd_value)                                                                                                 \
+    S(pbd_values)                                                                                                \
+    S(pbd_content)                                                                                               \
+    S(pbd_particles)                                                                                             \
+    S(pbd_cells)                                                                                                 \
+    S(pbd_material)                                                                                              \
+    S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blades) S(pbd_blade) S(pbd_loads) \
+        S(pbd_hints)
 
 typedef struct pbd_struct_size {
     const char *name; /* NULL ends a list */

@@ -1,6 +1,6 @@
 /* reproduce on a small paper made by the test: verdicts, accepted verdicts, pictures, and missing or wrong input.
- * Interrupted calls are in test_stopped.c; plot, cite and sweep in test_plot.c; settings that all figures of a paper
- * share in test_paper_settings.c. */
+ * Which runs are made is in test_figure_runs.c, interrupted calls in test_stopped.c; plot, cite and sweep in
+ * test_plot.c; settings that all figures of a paper share in test_paper_settings.c. */
 #include "tests/paper.h"
 
 /* ---- End to end -------------------------------------------------------------------------------------------------- */
@@ -130,17 +130,6 @@ static void test_names_of_columns_take_one_line(void **state) {
     rmdir(in_workplace("plots/tiny-lines"));
 }
 
-static void test_again_makes_every_run_anew(void **state) {
-    (void)state;
-    for (int i = 1; i <= 2; i++) {
-        told answer = tell("reproduce", "tiny-fig1", "-q", "--again", DB("again.db"));
-        expect_code(answer, 0);
-        expect_says(answer.out, "tiny-fig1: 1 reproduced, 1 not reproduced, 1 not run");
-        assert_int_equal(count_runs("again.db"), 5 * i);
-        forget(&answer);
-    }
-}
-
 static void test_quick_is_marked_and_never_accepted(void **state) {
     (void)state;
     write_text("plots/tiny-fig1/verdicts.csv", "claim,verdict\ntiny-fig1.holds,not_reproduced\n");
@@ -163,32 +152,6 @@ static void test_quick_is_marked_and_never_accepted(void **state) {
     expect_says(answer.err, "--quick");
     forget(&answer);
     unlink(in_workplace("plots/tiny-fig1/verdicts.csv"));
-}
-
-static void test_dry_run_makes_nothing(void **state) {
-    (void)state;
-    told answer = tell("reproduce", "tiny-fig1", "--dry-run", DB("dry.db"));
-    expect_code(answer, 0);
-    expect_says(answer.out, "5 runs, 0 stored, 5 to make; about 2 s (as its file says); about 10 MiB");
-    expect_says(answer.out, "hex_fit pbd_distance nu=0.4");
-    assert_false(exists("dry.db"));
-    forget(&answer);
-    answer = tell("reproduce", "tiny-fig1", "--dry-run", "--quick", DB("dry.db"));
-    expect_says(answer.out, "2 runs, 0 stored, 2 to make; about 0.5 s (as its file says)");
-    forget(&answer);
-    answer = tell("reproduce", "tiny-fig1", "--quick", DB("dry.db"));
-    expect_code(answer, 0);
-    forget(&answer);
-    answer = tell("reproduce", "tiny-fig1", "--dry-run", "--json", DB("dry.db"));
-    expect_code(answer, 0);
-    json_t *forecast = parse_line(answer.out);
-    assert_int_equal(json_integer_value(json_object_get(forecast, "stored")), 2);
-    assert_int_equal(json_integer_value(json_object_get(forecast, "to_make")), 3);
-    assert_int_equal(json_array_size(json_object_get(forecast, "labels")), 3);
-    assert_true(json_real_value(json_object_get(forecast, "seconds")) < 1); /* now estimated from the two stored runs */
-    assert_int_equal(count_runs("dry.db"), 2);
-    json_decref(forecast);
-    forget(&answer);
 }
 
 /* ---- Verdicts that were accepted --------------------------------------------------------------------------------- */
@@ -486,135 +449,6 @@ static void test_unknown_figures(void **state) {
 
 /* ---- Many figures ------------------------------------------------------------------------------------------------ */
 
-/* A paper's key and `all` stand for its figures; runs that two figures share are made once, even with --again. */
-static void test_figures_share_runs(void **state) {
-    (void)state;
-    make_figure("tiny-text",
-                "claims:\n  - {id: tiny.text, says: some text, sql: SELECT count(*) AS value FROM fit, "
-                "reproduced: '> 9', partly: '> 4'}\n");
-    told answer = tell("reproduce", "tiny", "--json", "--again", DB("shared.db"));
-    expect_code(answer, 0);
-    assert_int_equal(count_runs("shared.db"), 5);
-    json_t *first = parse_line(answer.out), *second = parse_line(strchr(answer.out, '\n') + 1);
-    assert_string_equal(string_of(first, "figure"), "tiny-fig1");
-    assert_string_equal(string_of(second, "figure"), "tiny-text");
-    json_t *ids = json_object_get(claim_named(first, "tiny-fig1.holds"), "run_ids");
-    json_t *text = claim_named(second, "tiny.text");
-    assert_true(json_equal(ids, json_object_get(text, "run_ids")));
-    assert_true(json_number_value(json_object_get(text, "value")) == 5);
-    json_decref(first);
-    json_decref(second);
-    forget(&answer);
-    answer = tell("reproduce", "tiny", "--dry-run", "--again", DB("shared.db"));
-    expect_code(answer, 0);
-    expect_says(answer.out, "together: 5 different runs, 5 to make");
-    forget(&answer);
-    answer = tell("reproduce", "all", "-q", DB("shared.db"));
-    expect_code(answer, 0);
-    expect_says(answer.out, "tiny-text: 1 partly");
-    assert_int_equal(count_runs("shared.db"), 5);
-    forget(&answer);
-    unlink(in_workplace("plots/tiny-text/figure.yaml"));
-    rmdir(in_workplace("plots/tiny-text"));
-}
-
-/* Cells take turns: each is run once before any is run again. */
-static void test_repeats_are_rounds(void **state) {
-    (void)state;
-    make_figure("tiny-rounds",
-                "  - {name: again, case: hex_fit, method: pbd_distance, threads: 1, repeats: 3, axes: "
-                "[\"nu=0.05:0.45:0.1\"]}\nclaims:\n  - {id: tiny.rounds, says: some text, sql: SELECT count(*) AS "
-                "value FROM again, reproduced: '> 14'}\n");
-    told answer = tell("reproduce", "tiny-rounds", DB("rounds.db"));
-    expect_code(answer, 0);
-    expect_says(answer.out, "reproduced      tiny.rounds");
-    forget(&answer);
-    static const char *const late =
-        "SELECT (SELECT max(started_at) FROM run WHERE repeat = %d) <= "
-        "(SELECT min(started_at) FROM run WHERE repeat = %d)";
-    for (int round = 0; round < 2; round++) {
-        char query[200];
-        snprintf(query, sizeof query, late, round, round + 1);
-        assert_int_equal(count_rows("rounds.db", query), 1);
-    }
-    unlink(in_workplace("plots/tiny-rounds/figure.yaml"));
-    rmdir(in_workplace("plots/tiny-rounds"));
-}
-
-/* ---- Several runs at a time -------------------------------------------------------------------------------------- */
-
-/* Runs and data do not depend on the number of processes; each process is stored as a separate invocation. */
-static void test_runs_beside_each_other(void **state) {
-    (void)state;
-    char *data[2];
-    static const char *const jobs[] = {"1", "3"}, *const db[] = {"one.db", "three.db"};
-    for (int k = 0; k < 2; k++) {
-        told answer = tell("reproduce", "tiny-fig1", "--jobs", jobs[k], "--db", in_workplace(db[k]), "--out",
-                           in_workplace("pictures"));
-        expect_code(answer, 0);
-        expect_says(answer.out, "reproduced      tiny-fig1.holds  = 0.051");
-        forget(&answer);
-        assert_int_equal(count_runs(db[k]), 5);
-        data[k] = read_text(in_workplace("pictures/tiny-fig1/fitted.tsv"));
-    }
-    assert_string_equal(data[0], data[1]);
-    free(data[0]);
-    free(data[1]);
-    assert_int_equal(count_rows("one.db", "SELECT count(*) FROM invocation"), 1);
-    assert_int_equal(count_rows("three.db", "SELECT count(*) FROM invocation"), 4);
-    assert_int_equal(count_rows("three.db",
-                                "SELECT count(*) FROM run WHERE invocation_id IN "
-                                "(SELECT invocation_id FROM claim_result)"),
-                     0); /* all made by worker processes */
-    told answer = tell("reproduce", "tiny-fig1", "--jobs", "3", "--again", DB("three.db"));
-    expect_code(answer, 0);
-    forget(&answer);
-    assert_int_equal(count_rows("three.db", "SELECT count(*) FROM invocation"), 8);
-    answer = tell("reproduce", "tiny-fig1", "--jobs", "0", DB("three.db"));
-    expect_code(answer, 2);
-    forget(&answer);
-}
-
-/* A run whose time is read by a query runs alone, even if other figures use it untimed. --dry-run reports both groups
- * and counts each run once: of ten runs of 24 s five are timed, by another figure. With --quick no time is judged. */
-static void test_timed_runs_are_alone(void **state) {
-    (void)state;
-    make_figure("tiny-timed",
-                "seconds: 60\nquick_seconds: 60\nclaims:\n  - {id: tiny.slow, says: some text, sql: SELECT "
-                "max(solve_cpu_s) AS value FROM fit, reproduced: '> 9'}\n");
-    make_figure("tiny-untimed",
-                "  - {name: other, case: hex_fit, method: pbd_distance, threads: 1, axes: [\"nu=0.05:0.45:0.1\"]}\n"
-                "seconds: 240\nquick_seconds: 240\nclaims:\n  - {id: tiny.walls, says: some text, sql: \"SELECT "
-                "count(*) AS value, 'deepest_in_walls' AS note FROM fit\", reproduced: '> 9'}\n");
-    make_figure(
-        "tiny-timed-table",
-        "seconds: 60\nquick_seconds: 60\ntables:\n  - {name: cost, sql: SELECT solve_cpu_s AS s FROM fit}\n"
-        "claims:\n  - {id: tiny.dear, says: some text, sql: SELECT max(s) AS value FROM cost, reproduced: '> 9'}\n");
-    told answer = tell("reproduce", "tiny-untimed", "tiny-timed", "--dry-run", "--jobs", "2", DB("timed.db"));
-    expect_code(answer, 0);
-    expect_says(answer.out, "about 3 min: 2 min of runs that are timed or have several threads, one by one, and 1 min");
-    forget(&answer);
-    answer = tell("reproduce", "tiny-untimed", "tiny-timed-table", "--dry-run", "--jobs", "2", DB("timed.db"));
-    expect_code(answer, 0);
-    expect_says(answer.out, "about 3 min: 2 min of runs that are timed or have several threads, one by one, and 1 min");
-    forget(&answer);
-    answer = tell("reproduce", "tiny-untimed", "tiny-timed", "--dry-run", "--quick", "--jobs", "2", DB("timed.db"));
-    expect_code(answer, 0);
-    expect_says(answer.out, "0 min of runs that are timed");
-    forget(&answer);
-    answer = tell("reproduce", "tiny-timed", "--jobs", "3", DB("timed.db"));
-    expect_code(answer, 0);
-    forget(&answer);
-    assert_int_equal(count_rows("timed.db", "SELECT count(*) FROM invocation"), 1);
-    static const char *const folders[] = {"plots/tiny-timed", "plots/tiny-untimed", "plots/tiny-timed-table"};
-    for (int k = 0; k < 3; k++) {
-        char file[60];
-        snprintf(file, sizeof file, "%s/figure.yaml", folders[k]);
-        unlink(in_workplace(file));
-        rmdir(in_workplace(folders[k]));
-    }
-}
-
 /* ---- Bundles, and the page of findings --------------------------------------------------------------------------- */
 
 static void shell(const char *command) {
@@ -697,9 +531,7 @@ int main(void) {
         cmocka_unit_test(test_verdicts_of_every_kind),
         cmocka_unit_test(test_what_diverged_is_told),
         cmocka_unit_test(test_names_of_columns_take_one_line),
-        cmocka_unit_test(test_again_makes_every_run_anew),
         cmocka_unit_test(test_quick_is_marked_and_never_accepted),
-        cmocka_unit_test(test_dry_run_makes_nothing),
         cmocka_unit_test(test_accepted_verdicts_are_held_to),
         cmocka_unit_test(test_only_accept_writes_verdicts),
         cmocka_unit_test(test_without_gnuplot),
@@ -708,10 +540,6 @@ int main(void) {
         cmocka_unit_test(test_bad_heads_are_explained),
         cmocka_unit_test(test_bad_paper_csv_is_explained),
         cmocka_unit_test(test_unknown_figures),
-        cmocka_unit_test(test_figures_share_runs),
-        cmocka_unit_test(test_repeats_are_rounds),
-        cmocka_unit_test(test_runs_beside_each_other),
-        cmocka_unit_test(test_timed_runs_are_alone),
         cmocka_unit_test(test_bundle),
         cmocka_unit_test(test_findings_page),
     };

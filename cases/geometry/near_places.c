@@ -12,6 +12,9 @@
 #include "harness/exec/host_sort.h"
 #include "harness/exec/team.h"
 
+#define REAL double
+#include "methods/physics/space/grid_search.h"
+
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
 enum {
@@ -229,20 +232,6 @@ static bool make_room(listing *l, size_t wanted) {
     return l->place && l->square;
 }
 
-#if defined(__AVX2__) && defined(__FMA__) && !(defined(__AVX512F__) && defined(__AVX512VL__))
-/* The set lanes of a mask of four, ascending: as numbers of 32 bits, and as both halves of numbers of 64 bits. */
-#define LANES(a, b, c, d) \
-    { a, b, c, d }
-#define HALVES(a, b, c, d) \
-    { 2 * a, 2 * a + 1, 2 * b, 2 * b + 1, 2 * c, 2 * c + 1, 2 * d, 2 * d + 1 }
-#define SET_LANES(ROW)                                                                                        \
-    ROW(0, 0, 0, 0), ROW(0, 0, 0, 0), ROW(1, 0, 0, 0), ROW(0, 1, 0, 0), ROW(2, 0, 0, 0), ROW(0, 2, 0, 0),     \
-        ROW(1, 2, 0, 0), ROW(0, 1, 2, 0), ROW(3, 0, 0, 0), ROW(0, 3, 0, 0), ROW(1, 3, 0, 0), ROW(0, 1, 3, 0), \
-        ROW(2, 3, 0, 0), ROW(0, 2, 3, 0), ROW(1, 2, 3, 0), ROW(0, 1, 2, 3)
-static const _Alignas(16) int32_t set_lanes[16][4] = {SET_LANES(LANES)};
-static const _Alignas(32) int32_t set_halves[16][8] = {SET_LANES(HALVES)};
-#endif
-
 /* Appends those of [begin, end) that are nearer than the reach, and returns the number of all. The list is passed by
  * value: its members stay in registers. */
 static size_t append(const visiting *v, const double own[3], size_t begin, size_t end, listing l) {
@@ -271,8 +260,12 @@ static size_t append(const visiting *v, const double own[3], size_t begin, size_
         const __m256d dz = _mm256_sub_pd(_mm256_loadu_pd(z + q), oz);
         const __m256d square = _mm256_fmadd_pd(dz, dz, _mm256_fmadd_pd(dy, dy, _mm256_mul_pd(dx, dx)));
         const unsigned near = there & (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(square, reach, _CMP_LT_OQ));
-        const __m128i place = _mm_add_epi32(_mm_set1_epi32((int)q), *(const __m128i *)set_lanes[near]);
-        const __m256i halves = *(const __m256i *)set_halves[near];
+        const __m128i lanes = _mm_cvtsi32_si128((int)grid_set_bits[near]);
+        const __m128i place = _mm_add_epi32(_mm_set1_epi32((int)q), _mm_cvtepu8_epi32(lanes));
+        /* Lane l of 64 bits is the pair 2 l, 2 l + 1 of 32. */
+        const __m256i even = _mm256_slli_epi64(_mm256_cvtepu8_epi64(lanes), 1);
+        const __m256i odd = _mm256_slli_epi64(_mm256_add_epi64(even, _mm256_set1_epi64x(1)), 32);
+        const __m256i halves = _mm256_or_si256(even, odd);
         const __m256 squares = _mm256_permutevar8x32_ps(_mm256_castpd_ps(square), halves);
         _mm256_storeu_pd(l.square + l.count, _mm256_castps_pd(squares));
         _mm_storeu_si128((__m128i *)(void *)(l.place + l.count), place);

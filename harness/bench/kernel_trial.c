@@ -24,8 +24,8 @@ static void add_use(pbd_kernel_use *use, const pbd_kernel *kernel, size_t n, pbd
     use->items += work.items;
     use->entries += work.entries;
     use->bytes += kernel->bytes * (double)work.items + kernel->entry_bytes * (double)work.entries;
-    use->flops += kernel->flops * (double)work.items + kernel->entry_flops * (double)work.entries + work.flops;
-    use->more_flops += work.flops;
+    use->flops += kernel->flops * (double)work.items + kernel->entry_flops * (double)work.entries + work.more_flops;
+    use->more_flops += work.more_flops;
 }
 
 static void name_use(pbd_kernel_use *use, const pbd_kernel *kernel) {
@@ -83,7 +83,7 @@ static pbd_status list_launch(void *self, const pbd_kernel *kernel, size_t n, pb
     pbd_exec_time took;
     if (!use) return pbd_error(PBD_FAILED, "out of memory for a list of kernels");
     PBD_TRY(pbd_exec_timer_begin(l->exec));
-    PBD_TRY(pbd_run(l->exec, kernel, n, work.items, work.entries, work.flops, args));
+    PBD_TRY(pbd_run(l->exec, kernel, n, work.items, work.entries, work.more_flops, args));
     PBD_TRY(pbd_exec_timer_end(l->exec, &took));
     add_use(use, kernel, n, work);
     use->seconds += took.wall_s;
@@ -127,7 +127,7 @@ typedef struct held_launch {
 } held_launch;
 
 static pbd_status run_held(pbd_exec *exec, const held_launch *h, const void *args) {
-    return pbd_run(exec, h->kernel, h->n, h->work.items, h->work.entries, h->work.flops, args);
+    return pbd_run(exec, h->kernel, h->n, h->work.items, h->work.entries, h->work.more_flops, args);
 }
 
 /* A buffer of the device, and its copy where the plain form runs. */
@@ -413,7 +413,7 @@ static pbd_status trial_launch(void *self, const pbd_kernel *kernel, size_t n, p
     trial *t = self;
     if (!t->done && strcmp(kernel->name, t->asked->kernel) == 0) return hold(t, kernel, n, work, args);
     PBD_TRY(trial_settle(t));
-    return pbd_run(t->exec, kernel, n, work.items, work.entries, work.flops, args);
+    return pbd_run(t->exec, kernel, n, work.items, work.entries, work.more_flops, args);
 }
 
 pbd_status pbd_kernel_try(const pbd_plan_item *item, pbd_kernel_trial *asked) {

@@ -76,13 +76,13 @@ pbd_status pbd_download(pbd_exec *exec, void *host, const void *device, size_t b
  * the particles in them, and their neighbours as entries. */
 typedef struct pbd_work {
     size_t items, entries;
-    double flops; /* in addition to those of items and entries: of images at walls */
+    double more_flops; /* in addition to those of items and entries: of images at walls */
 } pbd_work;
 
-/* Runs `kernel` over n items; `items`, `entries` and `flops` are those of pbd_work. The result does not depend on the
- * number of threads. `args` is copied. Small launches are frequent: a struct here costs a failed store forwarding in
- * each. */
-pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, size_t items, size_t entries, double flops,
+/* Runs `kernel` over n items; `items`, `entries` and `more_flops` are those of pbd_work. The result does not depend on
+ * the number of threads. `args` is copied. Small launches are frequent: a struct here costs a failed store forwarding
+ * in each. */
+pbd_status pbd_run(pbd_exec *exec, const pbd_kernel *kernel, size_t n, size_t items, size_t entries, double more_flops,
                    const void *args);
 
 /* A hook that receives each launch instead of the backend, to count, time or repeat it (harness/bench/kernel_trial.c).

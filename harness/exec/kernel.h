@@ -21,8 +21,8 @@
  *     PBD_TRY(PBD_RUN(exec, name, n, (pbd_work){.items = particles, .entries = neighbours}, &args));
  *
  * Bytes and operations of the launch, and the decision to use threads, are work.items times the first pair of numbers
- * plus work.entries times the second, plus work.flops operations. Where the host knows the number of entries only after
- * waiting for the device, it passes an estimate, documented at the launch.
+ * plus work.entries times the second, plus work.more_flops operations. Where the host knows the number of entries only
+ * after waiting for the device, it passes an estimate, documented at the launch.
  *
  * Repeats (pbd_repeat_begin) compare arguments by bytes, so ARGS must have no padding in either precision (check with
  * gcc -Wpadded). A body writes only data of its own item; the method ensures this by colouring or by gathering.
@@ -114,7 +114,7 @@
     }
 #define PBD_KERNEL_LAUNCH_OVER(name, ARGS)                                                                      \
     PBD_FN pbd_status PBD_NAME(pbd_launch_##name)(pbd_exec * exec, size_t n, pbd_work work, const ARGS *args) { \
-        return pbd_run(exec, &PBD_KERNEL(name), n, work.items, work.entries, work.flops, args);                 \
+        return pbd_run(exec, &PBD_KERNEL(name), n, work.items, work.entries, work.more_flops, args);            \
     }
 #define PBD_RUN(exec, name, ...) PBD_NAME(pbd_launch_##name)(exec, __VA_ARGS__)
 

@@ -27,6 +27,14 @@ typedef REAL real;
 #define PBD_FN static inline __attribute__((always_inline, unused))
 #endif
 
+/* For functions that are not inlined into every kernel, since they are large. On a GPU they are: a call would need a
+ * stack. */
+#if defined(__CUDACC__)
+#define PBD_FN_NOINLINE PBD_FN
+#else
+#define PBD_FN_NOINLINE static __attribute__((noinline, unused))
+#endif
+
 #define REAL_EPSILON (sizeof(real) == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON)
 
 PBD_FN real real_sqrt(real x) { return sizeof(real) == sizeof(float) ? (real)sqrtf((float)x) : (real)sqrt((double)x); }

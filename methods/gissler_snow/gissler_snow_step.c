@@ -41,7 +41,7 @@ static pbd_status search(gissler_snow *s) {
 static pbd_status find_kernels(gissler_snow *s) {
     const gissler_args args = {s->p};
     PBD_TRY(PBD_RUN(s->exec, gissler_volume, s->particles,
-                    s->p.tracked ? (pbd_work){.items = s->particles, .entries = 0} : work_of(s), &args));
+                    s->p.tracked ? (pbd_work){.items = s->particles} : work_of(s), &args));
     return PBD_RUN(s->exec, gissler_pairs, s->particles, work_of(s), &args);
 }
 

@@ -94,7 +94,7 @@ static pbd_status xpbi_make_lanes(xpbi_layout *l) {
     PBD_TRY(pbd_download(l->exec, l->stage, at->stage, (at->stages + 1) * sizeof *l->stage));
     l->lanes = l->stage[at->stages].lane;
     l->slice_count = l->stage[at->stages].slices;
-    l->all = (pbd_work){.items = l->particles, .entries = 0};
+    l->all = (pbd_work){.items = l->particles};
     for (size_t s = 0; s < at->stages; s++) l->all.entries += l->stage[s].neighbours;
     return pbd_ok();
 }

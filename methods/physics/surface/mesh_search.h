@@ -11,14 +11,6 @@
 /* Largest number of levels of a tree: 30 bits of codes and 32 of indices distinguish nodes. */
 enum { MESH_LEVELS = 64 };
 
-/* For functions too large to be inlined into every kernel. On a GPU they are inlined, since a call would need a
- * stack. */
-#if defined(__CUDACC__)
-#define PBD_FN_NOINLINE static __host__ __device__ __forceinline__
-#else
-#define PBD_FN_NOINLINE static __attribute__((noinline, unused))
-#endif
-
 #define MESH_NONE 0xffffffffu
 #define MESH_FAR ((real)1e15) /* m: an unlimited reach; its square is finite in f32 */
 
