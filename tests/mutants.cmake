@@ -195,6 +195,8 @@ mutant(cloth_contact_side cloth_contact ${cloth_contact} "real_sign(vec3_dot(off
 source_mutant(start_lift starts cases/scenes/clearance.c "positions[3 * i + 2] += by" "positions[3 * i + 2] -= by")
 source_mutant(start_step_back starts cases/scenes/clearance.c "c->centre[d] -= worst.depth" "c->centre[d] += worst.depth")
 source_mutant(start_shrink starts cases/scenes/clearance.c "scene->contact.radius[i] *= share" "scene->contact.radius[i] /= share")
+source_mutant(shape_bound_stretch sampling cases/geometry/solid.c "b.stretch = b.radius / fmin(r[0], fmin(r[1], r[2]));" "")
+source_mutant(shape_bound_blend sampling cases/geometry/solid.c "x, distance + s->blend)" "x, distance)")
 source_mutant(start_vessel starts cases/sampling/sampling_make.c "(l->whole ? 0.5 - ON_SURFACE : ON_SURFACE)" "ON_SURFACE")
 source_mutant(relative_company granular_cases cases/scenes/neighbours.c "mean[1] += w[k + 1] * next;" "mean[1] -= w[k + 1] * next;")
 source_mutant(relative_weight granular_cases cases/scenes/neighbours.c "weight[0] += w[k];" "weight[0] += 1;")

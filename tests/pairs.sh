@@ -48,7 +48,7 @@ settings_of() { # CASE: what it needs, and what makes it small
     esac
     [ "$small" ] || return 0
     case $1 in
-        cube_* | hex_fit | implicit_step | mesh | one_element | particle_pairs | scene | tool_cut) ;;
+        cube_* | hex_fit | implicit_step | mesh | one_element | particle_pairs | scene) ;;
         cantilever | material_sweep | twist | uniaxial) echo cells=2 ;;
         bounce | collapse | spinning_bar) echo cells=2 duration=0.02 ;;
         vibrating_bar) echo cells=1 periods=3 E=1e7 ;; # stiff: short periods
@@ -62,6 +62,7 @@ settings_of() { # CASE: what it needs, and what makes it small
         sampled_towel) echo across=8 duration=0.01 ;;
         sausages) echo particles_each=200 duration=0.02 ;;
         tori) echo tori=2 duration=0.02 ;;
+        tool_cut) echo settle=0.1 tool_speed=5 ;;
         paint_on_cloth) echo cells=8 particles=100 duration=0.002 ;;
         wheel_press) echo particles=300 ;;
         recovery | bunny_drop | sampled_*) echo particles=200 duration=0.01 ;;

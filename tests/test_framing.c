@@ -54,7 +54,7 @@ static const small_case small[] = {{"cantilever", {{"cells", "2"}}},
                                    {"tori", {{"tori", "2"}, {"duration", "0.02"}}},
                                    {"paint_on_cloth", {{"cells", "8"}, {"particles", "100"}, {"duration", "0.01"}}},
                                    {"wheel_press", {{"particles", "300"}}},
-                                   {"tool_cut", {{NULL, NULL}}},
+                                   {"tool_cut", {{"settle", "0.1"}, {"tool_speed", "5"}}},
                                    {"affine_flow", {{"particles", "216"}, {"duration", "0.01"}}}};
 
 /* Whether the case needs a file from the user, which this test does not have. */

@@ -5,6 +5,7 @@
 #include "harness/catalog/resolve.h"
 #include "tests/element_ladder.h"
 #include "tests/program.h"
+#include "tests/sanitized.h"
 
 /* ---- Made-up motions --------------------------------------------------------------------------------------------- */
 
@@ -73,6 +74,7 @@ static json_t *run_it(const char *const words[6]) {
  * slender bar of quadratic elements has the frequency of a slender beam. */
 static void test_fem_swings_by_the_book(void **unused) {
     (void)unused;
+    skip_if_sanitized();
     static const char *const euler[] = {"vibrating_bar", "fem_implicit", "dt=0.005",
                                         "element=tet4",  "periods=6",    "cells=2"};
     static const char *const midpoint[] = {

@@ -126,6 +126,36 @@ static double volume_error(const shapes *s, double spacing, double wanted) {
     return fabs(error);
 }
 
+/* Blended shapes have the distance that their shapes, each alone and with no other to leave out, give by the formula of
+ * the smooth minimum; and what is deeper than a depth is so by that distance. */
+static void test_distances_of_blends(void **state) {
+    (void)state;
+    uint64_t seed = 7;
+    for (int which = 0; which < BODY_SHAPES; which++) {
+        shapes s = {0};
+        body_shape_make((body_shape)which, &s);
+        const solid body = shapes_solid(&s);
+        int deeper = 0;
+        for (int k = 0; k < 4000; k++) {
+            double wanted = INFINITY;
+            const double x[3] = {0.7 * body_noise(&seed), 0.7 * body_noise(&seed), 0.5 + 0.7 * body_noise(&seed)};
+            for (int i = 0; i < s.count; i++) {
+                shapes one = {.count = 1, .item = {s.item[i]}, .bound = {s.bound[i]}};
+                const solid alone = shapes_solid(&one);
+                const double d = alone.distance(&alone, x), h = fmax(s.blend - fabs(wanted - d), 0);
+                wanted = fmin(wanted, d) - (h > 0 ? 0.25 * h * h / s.blend : 0);
+            }
+            if (body.distance(&body, x) != wanted)
+                fail_msg("%s: %g, not %g", body_shape_names[which], body.distance(&body, x), wanted);
+            for (double depth = -0.05; depth < 0.06; depth += 0.05) {
+                assert_int_equal(solid_deeper(&body, x, depth), wanted < -depth);
+                deeper += wanted < -depth;
+            }
+        }
+        assert_true(deeper > 100);
+    }
+}
+
 /* Lattice cubes at a curved surface are inside or outside at random: the error falls with the number of sites to the
  * power -3/4, times a constant of about 1 at most (for a sphere the exact order is higher). */
 static void test_volumes_converge(void **state) {
@@ -567,6 +597,7 @@ static void test_damaged_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_distances_of_blends),
         cmocka_unit_test(test_box_is_filled_without_a_gap),
         cmocka_unit_test(test_a_vessel_is_not_exceeded),
         cmocka_unit_test(test_layers_of_a_cube),

@@ -343,7 +343,7 @@ static int exit_of(const char *const *words) {
 }
 
 #if SANITIZED
-#define DURATION "0.02"
+#define DURATION "0.01"
 #else
 #define DURATION "0.2"
 #endif

@@ -1,5 +1,6 @@
 /* xpbi against the paper's formulas computed here; properties of any step: gradients, momenta, exact motions, threads,
  * backends. */
+#include "tests/sanitized.h"
 #include "tests/xpbi_scenes.h"
 
 /* ---- Kinematics -------------------------------------------------------------------------------------------------- */
@@ -492,6 +493,8 @@ static void test_single_precision_agrees(void **unused) {
     pbd_scene_free(&scene);
 }
 
+enum { STEPS_AFTER = SANITIZED ? 5 : 30 };
+
 static void check_saved_states(const char *words) {
     pbd_scene scene;
     solver s;
@@ -503,10 +506,10 @@ static void check_saved_states(const char *words) {
     check_ok(s.method->save(s.state, NULL, &bytes));
     char *blob = malloc(bytes);
     check_ok(s.method->save(s.state, blob, &bytes));
-    check_steps(&s, 2e-3, 30);
+    check_steps(&s, 2e-3, STEPS_AFTER);
     double *first = positions_of(&s, scene.particles.count);
     check_ok(s.method->load(s.state, blob, bytes));
-    check_steps(&s, 2e-3, 30);
+    check_steps(&s, 2e-3, STEPS_AFTER);
     double *second = positions_of(&s, scene.particles.count);
     assert_memory_equal(first, second, 3 * scene.particles.count * sizeof *first);
     assert_int_equal(s.method->load(s.state, blob, bytes - 1).code, PBD_BAD_INPUT);

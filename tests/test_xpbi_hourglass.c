@@ -128,7 +128,7 @@ static double spin_lost(const char *words) {
     pbd_scene scene;
     solver s;
     const double spin = 1;
-    make_lattice(&scene, (const size_t[]){6, 5, 4}, 0.2, 0);
+    make_lattice(&scene, (const size_t[]){5, 4, 3}, 0.2, 0);
     const size_t n = scene.particles.count;
     set_noise_velocities(&scene, 0.05);
     for (size_t p = 0; p < n; p++) {

@@ -93,17 +93,35 @@ static double to_shape(const shape *s, const double x[3]) {
     return INFINITY;
 }
 
-/* Smooth minimum: rounded off where the two differ by less than `blend`, which makes a fillet in the crease. */
+/* Smooth minimum: rounded off where the two differ by less than `blend`, which makes a fillet in the crease. It is
+ * never above the lesser of the two. */
 static double melt(double a, double b, double blend) {
-    const double least = fmin(a, b), near = blend - fabs(a - b);
+    const double least = a < b ? a : b, near = blend - fabs(a - b);
     return blend > 0 && near > 0 ? least - 0.25 * near * near / blend : least;
 }
 
-static double to_shapes(const solid *body, const double x[3]) {
-    const shapes *s = body->of;
+/* Whether a point is so far from a shape that it cannot lower a distance (m) that is there already. */
+static bool beyond(const shape_bound *b, const double x[3], double distance_and_blend) {
+    double p[3];
+    if (!(distance_and_blend >= 0)) return false;
+    difference(x, b->centre, p);
+    const double far = b->radius + b->stretch * distance_and_blend;
+    return dot(p, p) > far * far;
+}
+
+/* The distance of the shapes; any value below `enough`, which it is below as well, once one of them is. */
+static double to_shapes_until(const shapes *s, const double x[3], double enough) {
     double distance = INFINITY;
-    for (int i = 0; i < s->count; i++) distance = melt(distance, to_shape(&s->item[i], x), s->blend);
+    for (int i = 0; i < s->count && !(distance < enough); i++)
+        if (!beyond(&s->bound[i], x, distance + s->blend))
+            distance = melt(distance, to_shape(&s->item[i], x), s->blend);
     return distance;
+}
+
+static double to_shapes(const solid *body, const double x[3]) { return to_shapes_until(body->of, x, -INFINITY); }
+
+static bool shapes_deeper(const solid *body, const double x[3], double depth) {
+    return to_shapes_until(body->of, x, -depth) < -depth;
 }
 
 /* ---- The solid --------------------------------------------------------------------------------------------------- */
@@ -176,6 +194,7 @@ solid shapes_solid(const shapes *s) {
     solid body = {.low = {INFINITY, INFINITY, INFINITY},
                   .high = {-INFINITY, -INFINITY, -INFINITY},
                   .distance = to_shapes,
+                  .deeper = shapes_deeper,
                   .of = s};
     for (int i = 0; i < s->count; i++) grow_by_shape(&body, &s->item[i]);
     if (s->count == 1) {
@@ -191,10 +210,43 @@ solid shapes_solid(const shapes *s) {
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-static shape *add(shapes *s, shape one) {
+/* With k = |p/r|, a first-order distance from an ellipsoid with radii r is k (k - 1)/|p/r^2| >= (k - 1) least(r). */
+static shape_bound bound_of(const shape *s) {
+    shape_bound b = {.stretch = 1};
+    const double *r = s->size;
+    double axis[3];
+    difference(s->to, s->at, axis);
+    const double half = 0.5 * length(axis);
+    for (int d = 0; d < 3; d++) b.centre[d] = 0.5 * (s->at[d] + s->to[d]);
+    switch (s->kind) {
+        case SHAPE_SPHERE:
+            b.radius = r[0];
+            break;
+        case SHAPE_BOX:
+            b.radius = length(r);
+            break;
+        case SHAPE_ELLIPSOID:
+            b.radius = fmax(r[0], fmax(r[1], r[2]));
+            b.stretch = b.radius / fmin(r[0], fmin(r[1], r[2]));
+            break;
+        case SHAPE_TORUS:
+            b.radius = r[0] + r[1];
+            break;
+        case SHAPE_ROUND_CONE:
+            b.radius = half + fmax(r[0], r[1]);
+            break;
+        case SHAPE_CYLINDER:
+            b.radius = sqrt(half * half + r[0] * r[0]);
+            break;
+    }
+    b.radius *= 1 + 1e-9; /* roundings of the shape's own distance */
+    return b;
+}
+
+static void add(shapes *s, shape one) {
     assert(s->count < SHAPES_MOST);
     s->item[s->count] = one;
-    return &s->item[s->count++];
+    s->bound[s->count++] = bound_of(&one);
 }
 
 void shapes_sphere(shapes *s, double x, double y, double z, double radius) {
@@ -202,11 +254,12 @@ void shapes_sphere(shapes *s, double x, double y, double z, double radius) {
 }
 
 void shapes_box(shapes *s, const double low[3], const double high[3]) {
-    shape *box = add(s, (shape){.kind = SHAPE_BOX});
+    shape box = {.kind = SHAPE_BOX};
     for (int d = 0; d < 3; d++) {
-        box->at[d] = box->to[d] = 0.5 * (low[d] + high[d]);
-        box->size[d] = 0.5 * (high[d] - low[d]);
+        box.at[d] = box.to[d] = 0.5 * (low[d] + high[d]);
+        box.size[d] = 0.5 * (high[d] - low[d]);
     }
+    add(s, box);
 }
 
 void shapes_ellipsoid(shapes *s, double x, double y, double z, double rx, double ry, double rz) {
@@ -227,10 +280,12 @@ void shapes_cylinder(shapes *s, const double from[3], const double to[3], double
 
 void shapes_place(shapes *s, double factor, const double by[3]) {
     s->blend *= factor;
-    for (int i = 0; i < s->count; i++)
+    for (int i = 0; i < s->count; i++) {
         for (int d = 0; d < 3; d++) {
             s->item[i].at[d] = factor * s->item[i].at[d] + by[d];
             s->item[i].to[d] = factor * s->item[i].to[d] + by[d];
             s->item[i].size[d] *= factor;
         }
+        s->bound[i] = bound_of(&s->item[i]);
+    }
 }

@@ -38,11 +38,19 @@ typedef struct shape {
     double size[3];      /* m: radii; half the edges of a box; ring and tube radius of a torus */
 } shape;
 
+/* A sphere around a shape: the distance of a point from the shape is at least (r - radius)/stretch, where r >= radius
+ * is the point's distance from the centre. */
+typedef struct shape_bound {
+    double centre[3], radius; /* m */
+    double stretch;           /* 1 where the shape's distance is exact */
+} shape_bound;
+
 enum { SHAPES_MOST = 24 };
 
 typedef struct shapes {
     int count;
     shape item[SHAPES_MOST];
+    shape_bound bound[SHAPES_MOST];
     double blend; /* m: distance over which neighbours are blended; 0: a plain union */
 } shapes;
 
