@@ -150,6 +150,8 @@ mutant(prediction_sign desbrun_sph ${smoothed} "vec3_scale(age, load3(a->p.a, i)
 
 mutant(xpbi_pressure_sign xpbi methods/xpbi/xpbi_constraint_kernels.h "vvec3_scale(2 * mu, e), lambda * trace)" "vvec3_scale(2 * mu, e), -lambda * trace)")
 mutant(mpm_affine_sign mpm methods/mpm/mpm_kernels.h "out.b.y = vvec3_add(out.b.y, vvec3_scale(y.d[j % 3], sum));" "out.b.y = vvec3_sub(out.b.y, vvec3_scale(y.d[j % 3], sum));")
+mutant(mpm_add_slope mpm methods/mpm/mpm_kernels.h "layer = quad_plus(layer, quad_get(n.d, 2), z);" "layer = quad_plus(layer, quad_get(n.d, 1), z);")
+mutant(mpm_add_held mpm methods/mpm/mpm_kernels.h "mass * (nearest ? (real)MPM_HOLDS : w);" "mass * w;")
 mutant(mpm_wall_speed mpm methods/mpm/mpm_kernels.h "motion[2] = now.z;" "motion[2] = v.z;")
 mutant(mpm_wall_work mpm methods/mpm/mpm_kernels.h "wall, i, inverse_mass, on, v, now);" "wall, i, inverse_mass, on, now, v);")
 mutant(grain_friction_sign xpbd_grains methods/xpbd_grains/xpbd_grains_kernels.h "sum = vvec3_sub(sum, vvec3_scale(back, grain_friction(a, &g, &c)));" "sum = vvec3_add(sum, vvec3_scale(back, grain_friction(a, &g, &c)));")

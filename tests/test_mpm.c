@@ -485,10 +485,17 @@ static void test_every_rule_runs(void **unused) {
 
 /* ---- What all methods share -------------------------------------------------------------------------------------- */
 
+/* Sand of which a corner is held and the top is pushed. */
 static double *march_sand(int backend, int precision, int threads, int steps) {
     pbd_scene scene;
     solver s;
     make_sand(&scene);
+    for (size_t p = 0; p < scene.particles.count; p++) {
+        const double *x = scene.particles.positions + 3 * p;
+        if (x[0] < 0.05 && x[1] < 0.05 && x[2] < 0.05)
+            scene.particles.fixed_particle[scene.particles.fixed++] = (uint32_t)p;
+        if (x[2] > 0.14) scene.loads.forces[3 * p] = 0.02;
+    }
     check_ok(try_open_on(backend, &s, "mpm", (pbd_precision)precision, threads, &scene, ""));
     run_steps(&s, steps, 4e-4);
     double *x = positions_of(&s, scene.particles.count);

@@ -56,7 +56,7 @@ static void tear_down(pbd_bench_cell *b) {
 
 static pbd_status create_state(pbd_bench_cell *b) {
     const pbd_method *m = method_of(b);
-    PBD_TRY(pbd_stage_open(&b->item->cell, &b->stage));
+    PBD_TRY(pbd_stage_open(&b->item->cell, false, &b->stage));
     PBD_TRY(m->save(b->stage.state, NULL, &b->blob_bytes));
     b->blob = malloc(b->blob_bytes + 1);
     if (!b->blob) return pbd_no_memory();

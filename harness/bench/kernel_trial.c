@@ -100,11 +100,11 @@ static int by_time(const void *a, const void *b) {
     return (x->seconds < y->seconds) - (x->seconds > y->seconds);
 }
 
-pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, pbd_kernel_use **out, size_t *count) {
+pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, bool for_gpu, pbd_kernel_use **out, size_t *count) {
     pbd_stage stage PBD_CLEANUP(pbd_stage_close) = {0};
     kernel_list list PBD_CLEANUP(free_list) = {0};
     const pbd_launch_watch watch = {list_launch, list_settle, &list};
-    PBD_TRY(pbd_stage_open(&item->cell, &stage));
+    PBD_TRY(pbd_stage_open(&item->cell, for_gpu, &stage));
     list.exec = stage.exec;
     PBD_TRY(warm_up(&stage, warmup));
     PBD_TRY(step_watched(&stage, &watch));
@@ -424,7 +424,7 @@ pbd_status pbd_kernel_try(const pbd_plan_item *item, pbd_kernel_trial *asked) {
         .asked = asked, .word = single ? sizeof(float) : sizeof(double), .status = pbd_ok()};
     const pbd_launch_watch watch = {trial_launch, trial_settle, &t};
     if (!(asked->bound > 0)) asked->bound = single ? 1e-3 : 1e-10;
-    PBD_TRY(pbd_stage_open(cell, &stage));
+    PBD_TRY(pbd_stage_open(cell, false, &stage));
     t.exec = stage.exec;
     PBD_TRY(pbd_exec_create(cell->backend == PBD_BACKEND_EMU ? PBD_CPU : PBD_EMU, 1, &t.plain));
     PBD_TRY(warm_up(&stage, asked->warmup));

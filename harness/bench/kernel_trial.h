@@ -25,8 +25,8 @@ typedef struct pbd_kernel_use {
 } pbd_kernel_use;
 
 /* All kernels that step `warmup` + 1 launches, the one that takes the most time first; after each launch the device is
- * synchronised. The caller frees *out. */
-pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, pbd_kernel_use **out, size_t *count);
+ * synchronised. for_gpu: those that it would launch on a GPU, run by the cell's backend. The caller frees *out. */
+pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, bool for_gpu, pbd_kernel_use **out, size_t *count);
 
 typedef struct pbd_kernel_trial {
     /* What is asked. */

@@ -31,13 +31,14 @@ static pbd_status find_dt(pbd_stage *s) {
     return pbd_error(PBD_NOT_SUPPORTED, "method %s gives no time step: set dt", pbd_stage_method(s)->name);
 }
 
-pbd_status pbd_stage_open(const pbd_cell *cell, pbd_stage *out) {
+pbd_status pbd_stage_open(const pbd_cell *cell, bool for_gpu, pbd_stage *out) {
     const pbd_method *m = pbd_cell_method(cell);
     *out = (pbd_stage){.cell = cell};
     if (!m->step && !m->solve) return pbd_error(PBD_NOT_SUPPORTED, "method %s has nothing to time", m->name);
     out->recorder = pbd_recorder_create(&out->record, pbd_interrupted);
     if (!out->recorder) return pbd_error(PBD_FAILED, "out of memory for a bench");
     PBD_TRY(pbd_exec_create(1 << cell->backend, cell->threads, &out->exec));
+    if (for_gpu) pbd_exec_lay_out_for_gpu(out->exec);
     pbd_interrupt_ends("a scene was built");
     const pbd_status status = pbd_case_build(cell->c, &cell->case_values, &out->setup);
     pbd_interrupt_ends(NULL);

@@ -16,8 +16,8 @@ typedef struct pbd_stage {
     double dt; /* s; of a method without steps 0 */
 } pbd_stage;
 
-/* Close *out also after an error. `cell` is borrowed. */
-pbd_status pbd_stage_open(const pbd_cell *cell, pbd_stage *out);
+/* for_gpu: the method launches what it would launch on a GPU. Close *out also after an error. `cell` is borrowed. */
+pbd_status pbd_stage_open(const pbd_cell *cell, bool for_gpu, pbd_stage *out);
 void pbd_stage_close(pbd_stage *s); /* safe on a zeroed one, and twice */
 
 static inline const pbd_method *pbd_stage_method(const pbd_stage *s) { return pbd_cell_method(s->cell); }

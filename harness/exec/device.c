@@ -22,6 +22,7 @@ struct pbd_exec {
     size_t memory;         /* limit of allocations, bytes; 0: none */
     bool one_by_one;       /* repeats are not joined */
     bool waits;            /* the host waits after each launch */
+    bool lays_out_for_gpu;
     pbd_repeat *repeating; /* receives deferred launches, or NULL */
     const pbd_launch_watch *watch;
     bool watching; /* the watch is running: its own launches are not passed to it */
@@ -127,7 +128,8 @@ void pbd_exec_destroy(pbd_exec *exec) {
 }
 
 int pbd_exec_threads(const pbd_exec *exec) { return exec->threads; }
-bool pbd_exec_is_gpu(const pbd_exec *exec) { return exec->ops != &pbd_cpu_ops; }
+bool pbd_exec_is_gpu(const pbd_exec *exec) { return exec->lays_out_for_gpu || exec->ops != &pbd_cpu_ops; }
+void pbd_exec_lay_out_for_gpu(pbd_exec *exec) { exec->lays_out_for_gpu = true; }
 pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec) { return exec->totals; }
 
 void pbd_exec_restore_totals(pbd_exec *exec, const pbd_exec_totals *before) {

@@ -48,6 +48,8 @@ void pbd_exec_destroy(pbd_exec *exec); /* NULL-safe */
 int pbd_exec_threads(const pbd_exec *exec);
 /* Whether it is cuda, or emu, which stands for it. For decisions that are made once, when a method is created. */
 bool pbd_exec_is_gpu(const pbd_exec *exec);
+/* From now on pbd_exec_is_gpu is true: methods launch what they would launch on a GPU, to list it without one. */
+void pbd_exec_lay_out_for_gpu(pbd_exec *exec);
 pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec);
 /* Sets all totals except memory to 0, at the start of a timed section. */
 void pbd_exec_reset_totals(pbd_exec *exec);

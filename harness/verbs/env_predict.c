@@ -112,7 +112,7 @@ static void print_table(const predicted *p, const char *label) {
 static pbd_status predict_step(const pbd_plan_item *item, const pbd_figures *on, bool json) {
     pbd_kernel_use *use = NULL;
     size_t count = 0;
-    PBD_TRY(pbd_kernel_list(item, WARM_STEPS, &use, &count));
+    PBD_TRY(pbd_kernel_list(item, WARM_STEPS, strcmp(on->name, "cpu") != 0, &use, &count));
     const predicted p = sum_up(use, count, on, item->cell.precision == PBD_PRECISION_F64);
     pbd_status status = pbd_ok();
     if (json)

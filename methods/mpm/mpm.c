@@ -44,6 +44,7 @@ typedef struct mpm {
     double stressed; /* s: the time step of the stress in the affine momenta */
     double gravity[3];
     bool holds, forced;
+    bool gathers; /* nodes gather from particles, as a GPU needs it; else particles are added to nodes */
     /* After the last substep. */
     double low[3], high[3], fastest;
     mpm_box box;
@@ -69,7 +70,7 @@ static size_t arrays_of(const mpm *s, device_array *row) {
                                  HOST_SAVED(s->time),
                                  HOST_SAVED(s->stressed),
                                  DEVICE_ARRAY(s->load, s->forced ? 4 * n : 0),
-                                 DEVICE_ARRAY(s->column, MPM_COLUMNS * s->stride),
+                                 DEVICE_ARRAY(s->column, s->gathers ? MPM_COLUMNS * s->stride : 0),
                                  DEVICE_ARRAY(s->seen, MPM_MEASURED * (n / MPM_MEASURE_BLOCK + 1)),
                                  DEVICE_ARRAY(s->key, n),
                                  DEVICE_ARRAY(s->slot, n)};
@@ -197,6 +198,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
                .set = mpm_settings_read(values),
                .particles = n,
                .stride = n + PBD_BATCH,
+               .gathers = pbd_exec_is_gpu(exec),
                .forces_end = scene->loads.forces_end,
                .forced = scene_has_forces(scene),
                .holds = scene->particles.fixed > 0};
@@ -312,6 +314,11 @@ static int bits_of(size_t cells) {
     return bits;
 }
 
+/* The tolerance of half a step covers rounding of the sum of dt. */
+static const real *load_of(const mpm *s, double dt) {
+    return s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt ? NULL : s->load;
+}
+
 static pbd_status sort(mpm *s, double dt) {
     const size_t cells = cells_of(s);
     const mpm_keys_args keys = {s->rows, s->key, s->slot, s->box};
@@ -319,10 +326,9 @@ static pbd_status sort(mpm *s, double dt) {
     PBD_TRY(pbd_sort_pairs(s->exec, s->key, s->slot, s->particles, bits_of(cells)));
     const grid_cells_args begin = {s->key, s->first, s->particles};
     PBD_TRY(PBD_RUN(s->exec, mpm_cells, cells + 1, &begin));
-    /* The tolerance of half a step covers rounding of the sum of dt. */
-    const bool acts = !(s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt);
+    if (!s->gathers) return pbd_ok();
     const mpm_spread_args spread = {.rows = s->rows,
-                                    .load = acts ? s->load : NULL,
+                                    .load = load_of(s, dt),
                                     .slot = s->slot,
                                     .column = s->column,
                                     .stride = s->stride,
@@ -350,14 +356,12 @@ static mpm_grid_args grid_args(const mpm *s, double dt) {
 }
 
 static pbd_status gather(mpm *s, double dt) {
-    const mpm_g2p_args args = {.column = s->column,
-                               .stride = s->stride,
-                               .key = s->key,
+    const mpm_g2p_args args = {.key = s->key,
                                .slot = s->slot,
                                .node = s->node,
                                .rows = s->rows,
-                               .nx = s->box.nodes[0],
-                               .nxy = s->box.nodes[0] * s->box.nodes[1],
+                               .count = s->particles,
+                               .box = s->box,
                                .dt = (real)dt,
                                .rate = (real)(4 * dt / s->size)};
     return PBD_RUN(s->exec, grid_to_particles, s->particles, &args);
@@ -385,6 +389,34 @@ static pbd_status flow_by(mpm *s, double dt, bool flow) {
     return PBD_RUN(s->exec, flow_and_stress, s->particles, &args);
 }
 
+static pbd_status add_lines(mpm *s, double dt, const mpm_grid_args *grid) {
+    for (size_t colour = 0; colour < MPM_COLOURS; colour++) {
+        const size_t y = colour % MPM_LINE_STEP, z = colour / MPM_LINE_STEP;
+        const size_t across = ((size_t)s->box.nodes[1] + MPM_LINE_STEP - 1 - y) / MPM_LINE_STEP,
+                     deep = ((size_t)s->box.nodes[2] + MPM_LINE_STEP - 1 - z) / MPM_LINE_STEP;
+        const mpm_add_args args = {.grid = *grid,
+                                   .rows = s->rows,
+                                   .load = load_of(s, dt),
+                                   .slot = s->slot,
+                                   .y = (int)y,
+                                   .z = (int)z,
+                                   .across = (int)across};
+        /* Which particles a colour has is not known here: a ninth each. */
+        const pbd_work work = {
+            .items = across * deep,
+            .entries = s->particles * (colour + 1) / MPM_COLOURS - s->particles * colour / MPM_COLOURS};
+        PBD_TRY(PBD_RUN(s->exec, mpm_add_lines, across * deep, work, &args));
+    }
+    return pbd_ok();
+}
+
+static pbd_status to_grid(mpm *s, double dt, const mpm_grid_args *grid, size_t segments) {
+    const pbd_work work = {.items = segments, .entries = s->particles};
+    if (s->gathers) return PBD_RUN(s->exec, particles_to_grid, segments, work, grid);
+    PBD_TRY(PBD_RUN(s->exec, mpm_clear, segments, grid));
+    return add_lines(s, dt, grid);
+}
+
 static pbd_status substep(mpm *s, double dt) {
     if (s->stressed != dt) { /* the first step, or dt has changed */
         PBD_TRY(flow_by(s, dt - s->stressed, false));
@@ -394,8 +426,7 @@ static pbd_status substep(mpm *s, double dt) {
     PBD_TRY(PBD_PHASE(s->recorder, "sort", sort(s, dt)));
     const mpm_grid_args grid = grid_args(s, dt);
     const size_t segments = cells_of(s) / MPM_SEGMENT;
-    const pbd_work work = {.items = segments, .entries = s->particles};
-    PBD_TRY(PBD_PHASE(s->recorder, "p2g", PBD_RUN(s->exec, particles_to_grid, segments, work, &grid)));
+    PBD_TRY(PBD_PHASE(s->recorder, "p2g", to_grid(s, dt, &grid, segments)));
     PBD_TRY(PBD_PHASE(s->recorder, "grid", PBD_RUN(s->exec, move_grid, segments, &grid)));
     PBD_TRY(PBD_PHASE(s->recorder, "g2p", gather(s, dt)));
     if (s->colliders.count > 0)

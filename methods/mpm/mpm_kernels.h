@@ -13,6 +13,7 @@
 #include "harness/exec/batch.h"
 #include "harness/exec/kernel.h"
 #include "harness/exec/tile.h"
+#include "methods/mpm/quad.h"
 #include "methods/physics/matter/flow.h"
 #include "methods/physics/space/grid_search.h"
 #include "methods/physics/surface/collider_pose.h"
@@ -30,7 +31,7 @@ enum { MPM_VOLUME = 9, MPM_INVERSE = 10 }; /* offsets after the nine of MPM_AFFI
 /* Columns, by place in the order of cells. */
 enum { MPM_Y = 0, MPM_MASS = 3, MPM_MOMENTUM = 4, MPM_MOMENTS = 7, MPM_HELD = 16, MPM_COLUMNS = 17 };
 
-enum { MPM_SEGMENT = 8, MPM_MEASURE_BLOCK = 16, MPM_MEASURED = 8 };
+enum { MPM_SEGMENT = 8, MPM_MEASURE_BLOCK = 16, MPM_MEASURED = 8, MPM_AHEAD = 16 };
 
 typedef struct mpm_box {
     real origin[3]; /* m */
@@ -55,6 +56,7 @@ PBD_ITEM(mpm_measure, mpm_measure_args, block, MPM_MEASURE_BLOCK * 8 * sizeof(re
     real low[3] = {far, far, far}, high[3] = {-far, -far, -far}, fastest = 0, not_finite = 0;
     for (size_t i = block * MPM_MEASURE_BLOCK; i < end; i++) {
         const real *x = a->rows + 4 * MPM_ROWS * i, *v = x + 4 * MPM_MOTION;
+        batch_prefetch(x + 4 * MPM_ROWS * MPM_AHEAD);
         const real square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
         int fine = square < far;
         for (int d = 0; d < 3; d++) {
@@ -84,6 +86,7 @@ typedef struct mpm_keys_args {
 
 PBD_ITEM(mpm_keys, mpm_keys_args, i, 4 * sizeof(real) + 8, 12) {
     const real *x = a->rows + 4 * MPM_ROWS * i;
+    batch_prefetch(x + 4 * MPM_ROWS * MPM_AHEAD);
     uint32_t cell[3];
     for (int d = 0; d < 3; d++) {
         const real at = real_floor(mpm_cells_from(&a->box, d, x[d]));
@@ -284,6 +287,117 @@ PBD_TILE_OVER(particles_to_grid, mpm_grid_args, number, 4 * MPM_SEGMENT * sizeof
     }
 }
 
+/* ---- Particles to grid, on a processor --------------------------------------------------------------------------- */
+
+/* A processor takes each particle once, and adds to the 27 nodes around it. The particles of a line of cells along x
+ * add to three lines of nodes along y and along z. Lines of one of nine colours share no node, so no two threads write
+ * to the same node, and results do not depend on threads. */
+enum { MPM_LINE_STEP = 3, MPM_COLOURS = MPM_LINE_STEP * MPM_LINE_STEP, MPM_NEXT = 8 };
+
+typedef struct mpm_add_args {
+    mpm_grid_args grid;
+    const real *rows, *load; /* load: as in mpm_spread_args */
+    const uint32_t *slot;
+    int y, z, across; /* the first line of this colour, in cells; its lines along y */
+} mpm_add_args;
+
+/* Sets the nodes near particles to 0. */
+PBD_TILE(mpm_clear, mpm_grid_args, number, 4 * MPM_SEGMENT * sizeof(real) + 76, 0) {
+    const mpm_segment s = mpm_segment_of(a, number);
+    if (PBD_LANE == 0) a->active[number] = s.rows > 0;
+    if (s.rows == 0) return;
+    for (int x = s.x + PBD_LANE; x < s.x + MPM_SEGMENT; x += PBD_LANES) {
+        const size_t node = mpm_node_of(&a->box, x, s.y, s.z);
+        quad_store(a->node + 4 * node, quad_all(0));
+        if (a->held) a->held[node] = 0;
+    }
+}
+
+/* Weights of the three nodes along each axis, and the distance of the first, in cells; entries 0 .. 2: x, y, z. */
+typedef struct mpm_near {
+    quad w[3], d;
+    size_t node; /* the first of the 27 */
+} mpm_near;
+
+PBD_FN mpm_near mpm_near_of(const mpm_box *b, const real *place) {
+    mpm_near out;
+    const quad origin = quad_with(quad_with(quad_with(quad_all(0), 0, b->origin[0]), 1, b->origin[1]), 2, b->origin[2]);
+    const quad at = quad_mul(quad_plus(quad_load(place), -1, origin), quad_all(b->inverse)), cell = quad_floor(at),
+               f = quad_plus(at, -1, cell), g = quad_plus(quad_all(1), -1, f),
+               middle = quad_plus(f, -1, quad_all((real)0.5));
+    out.w[0] = quad_mul(quad_mul(quad_all((real)0.5), g), g);
+    out.w[1] = quad_plus(quad_all((real)0.75), -1, quad_mul(middle, middle));
+    out.w[2] = quad_mul(quad_mul(quad_all((real)0.5), f), f);
+    out.d = quad_plus(quad_all((real)-0.5), -1, f);
+    out.node = mpm_node_of(b, (int)quad_get(cell, 0), (int)quad_get(cell, 1), (int)quad_get(cell, 2));
+    return out;
+}
+
+/* As mpm_gather's sum of held mass, of one held particle. */
+PBD_FN void mpm_add_held(const mpm_grid_args *g, const mpm_near *n, real mass) {
+    for (int j = 0; j < 27; j++) {
+        const int at[3] = {j % 3, j / 3 % 3, j / 9};
+        real w = 1;
+        int nearest = 1;
+        for (int d = 0; d < 3; d++) {
+            w *= quad_get(n->w[at[d]], d);
+            nearest &= real_abs(quad_get(n->d, d) + (real)at[d]) <= (real)0.5;
+        }
+        if (w > 0)
+            g->held[n->node + mpm_node_of(&g->box, at[0], at[1], at[2])] += mass * (nearest ? (real)MPM_HOLDS : w);
+    }
+}
+
+PBD_FN void mpm_add(const mpm_add_args *a, uint32_t particle) {
+    const mpm_grid_args *g = &a->grid;
+    const real *row = a->rows + 4 * MPM_ROWS * (size_t)particle, *affine = row + 4 * MPM_AFFINE;
+    const real mass = row[3];
+    const mpm_near n = mpm_near_of(&g->box, row);
+    quad v = quad_load(row + 4 * MPM_MOTION);
+    if (a->load) v = quad_plus(v, g->dt, quad_load(a->load + 4 * (size_t)particle));
+    /* The momentum at a node, and the mass, which has no slope. */
+    const quad x = quad_with(quad_load(affine), 3, 0), y = quad_with(quad_load(affine + 3), 3, 0),
+               z = quad_with(quad_load(affine + 6), 3, 0);
+    quad layer = quad_mul(quad_all(mass), quad_with(v, 3, 1));
+    layer = quad_plus(layer, quad_get(n.d, 0), x);
+    layer = quad_plus(layer, quad_get(n.d, 1), y);
+    layer = quad_plus(layer, quad_get(n.d, 2), z);
+    for (int k = 0; k < 3; k++) {
+        quad line = layer;
+        for (int j = 0; j < 3; j++) {
+            real *node = g->node + 4 * (n.node + mpm_node_of(&g->box, 0, j, k));
+            const real w = quad_get(n.w[j], 1) * quad_get(n.w[k], 2);
+            quad at = line;
+            for (int i = 0; i < 3; i++) {
+                quad_store(node + 4 * i, quad_plus(quad_load(node + 4 * i), w * quad_get(n.w[i], 0), at));
+                at = quad_add(at, x);
+            }
+            line = quad_add(line, y);
+        }
+        layer = quad_add(layer, z);
+    }
+    if (g->held && !(affine[MPM_INVERSE] > 0)) mpm_add_held(g, &n, mass);
+}
+
+/* Work: the lines of a colour, and particles. */
+PBD_TILE_OVER(mpm_add_lines, mpm_add_args, item, 8, 0, 20 * sizeof(real) + 4, 27 * 14 + 60) {
+    const mpm_box *b = &a->grid.box;
+    const size_t y = (size_t)a->y + MPM_LINE_STEP * (item % (size_t)a->across),
+                 z = (size_t)a->z + MPM_LINE_STEP * (item / (size_t)a->across),
+                 line = mpm_node_of(b, 0, (int)y, (int)z);
+    if (PBD_LANE != 0) return;
+    const uint32_t end = a->grid.first[line + (size_t)b->nodes[0]];
+    for (uint32_t k = a->grid.first[line]; k < end; k++) {
+        if (k + MPM_NEXT < end) {
+            const real *next = a->rows + 4 * MPM_ROWS * (size_t)a->slot[k + MPM_NEXT];
+            batch_prefetch(next);
+            batch_prefetch(next + 4 * MPM_AFFINE);
+            batch_prefetch(next + 4 * (MPM_AFFINE + 2));
+        }
+        mpm_add(a, a->slot[k]);
+    }
+}
+
 /* ---- On the grid ------------------------------------------------------------------------------------------------- */
 
 /* Returns the velocity after contact of matter on or inside a collider, with the velocity v; `own`: velocity of the
@@ -348,12 +462,11 @@ PBD_TILE(move_grid, mpm_grid_args, number, MPM_SEGMENT * 8 * sizeof(real), MPM_S
 /* ---- Grid to particles ------------------------------------------------------------------------------------------- */
 
 typedef struct mpm_g2p_args {
-    const real *column;
-    size_t stride;
     const uint32_t *key, *slot; /* by place: cell, which is also its first of 27 nodes; particle */
     const real *node;
     real *rows;
-    int nx, nxy;   /* nodes per row; per layer */
+    size_t count; /* of particles */
+    mpm_box box;
     real dt, rate; /* rate: 4 dt/dx */
 } mpm_g2p_args;
 
@@ -362,8 +475,8 @@ typedef struct mpm_axis {
     vreal w[3], d[3];
 } mpm_axis;
 
-PBD_FN mpm_axis mpm_axis_of(const real *y, int count) {
-    const vreal at = batch_load(y, 0, count), f = at - vreal_floor(at);
+PBD_FN mpm_axis mpm_axis_of(vreal at) {
+    const vreal f = at - vreal_floor(at);
     mpm_axis out;
     out.d[0] = (real)-0.5 - f;
     out.d[1] = (real)0.5 - f;
@@ -380,16 +493,16 @@ typedef struct mpm_gathered {
     vmat3 b;
 } mpm_gathered;
 
-PBD_FN mpm_gathered mpm_from_grid(const mpm_g2p_args *a, size_t k, int count) {
-    const mpm_axis x = mpm_axis_of(a->column + MPM_Y * a->stride + k, count),
-                   y = mpm_axis_of(a->column + (MPM_Y + 1) * a->stride + k, count),
-                   z = mpm_axis_of(a->column + (MPM_Y + 2) * a->stride + k, count);
+PBD_FN mpm_gathered mpm_from_grid(const mpm_g2p_args *a, size_t k, int count, const vreal *place) {
+    const mpm_axis x = mpm_axis_of((place[0] - a->box.origin[0]) * a->box.inverse),
+                   y = mpm_axis_of((place[1] - a->box.origin[1]) * a->box.inverse),
+                   z = mpm_axis_of((place[2] - a->box.origin[2]) * a->box.inverse);
     const vreal zero = vreal_set(0);
     const vvec3 none = vvec3_make(zero, zero, zero);
     mpm_gathered out = {none, {none, none, none}};
     for (int j = 0; j < 9; j++) {
         const vreal w = y.w[j % 3] * z.w[j / 3];
-        const real *row = a->node + 4 * ((size_t)(j % 3) * (size_t)a->nx + (size_t)(j / 3) * (size_t)a->nxy);
+        const real *row = a->node + 4 * mpm_node_of(&a->box, 0, j % 3, j / 3);
         vvec3 sum = none, moment = none; /* over the three along x */
         for (int i = 0; i < 3; i++) {
             vreal node[4];
@@ -421,12 +534,18 @@ PBD_FN void mpm_entries(vmat3 m, vreal *e) {
 }
 
 /* New velocities, positions and trial deformation gradients; held particles do not move. */
-PBD_BATCH_OF(grid_to_particles, mpm_g2p_args, k, count, (3 + 32 + 32) * sizeof(real) + 8, 27 * 14 + 130) {
+PBD_BATCH_OF(grid_to_particles, mpm_g2p_args, k, count, (32 + 32) * sizeof(real) + 8, 27 * 14 + 136) {
     uint32_t index[PBD_BATCH];
     vreal place[4], motion[4], affine[12], stretch[12];
-    const mpm_gathered g = mpm_from_grid(a, k, count);
     mpm_index(a->slot + k, count, index);
     mpm_load(a->rows, MPM_PLACE, 1, index, count, place);
+    if (k + 3 * PBD_BATCH <= a->count) {
+        uint32_t next[PBD_BATCH];
+        mpm_index(a->slot + k + 2 * PBD_BATCH, PBD_BATCH, next);
+        for (size_t e = 0; e < 4 * MPM_ROWS; e += 64 / sizeof(real)) /* each line of the cache */
+            batch_prefetch_rows(a->rows + e, next, PBD_BATCH);
+    }
+    const mpm_gathered g = mpm_from_grid(a, k, count, place);
     mpm_load(a->rows, MPM_MOTION, 1, index, count, motion);
     mpm_load(a->rows, MPM_AFFINE + 2, 1, index, count, affine + 8);
     mpm_load(a->rows, MPM_STRETCH, 3, index, count, stretch);
@@ -512,6 +631,8 @@ typedef struct mpm_walls_args {
 PBD_ITEM(push_from_walls, mpm_walls_args, i, 8 * sizeof(real), 40) {
     real *row = a->rows + 4 * MPM_ROWS * i, *motion = row + 4 * MPM_MOTION;
     const real inverse_mass = row[4 * MPM_AFFINE + MPM_INVERSE];
+    batch_prefetch(row + 4 * MPM_ROWS * MPM_AHEAD);
+    batch_prefetch(row + 4 * (MPM_ROWS * MPM_AHEAD + 4));
     if (!(inverse_mass > 0)) return;
     for (int c = 0; c < a->colliders; c++) {
         real room;
