@@ -489,6 +489,12 @@ const lookAtGrades = async page => {
 
 const CHARTED = 'rodero2016-fig4';
 const pictureOf = data => data.figures.find(figure => figure.id === CHARTED).pictures.find(one => one.chart);
+// A page of a few figures loads three times as fast: for looks at what is not a gallery.
+const withFewFigures = data => ({
+    ...data,
+    figures: data.figures.filter(one => one.id === CHARTED)
+                 .concat(data.figures.filter(one => one.paper !== 'rodero2016' && !one.absent).slice(0, 2))
+});
 const hintOf = page => text(page, '#detail-body .hint:not([hidden])');
 const press = async (page, key, times = 1) => {
     await page.evaluate(() => document.querySelector('.figure-chart').focus());
@@ -782,19 +788,30 @@ const MUTANTS = [
         lookAtProblem
     ]
 ];
-const tryMutants = async page => {
-    const html = fs.readFileSync(path.join(folder, 'two.html'), 'utf8'), found = failures.splice(0);
+// Makes page two one of a few figures; returns what makes it whole again.
+const leaveFewFigures = () => {
+    const names = ['two.html', 'two.json'].map(name => path.join(folder, name));
+    const whole = names.map(name => fs.readFileSync(name, 'utf8')), few = withFewFigures(dataOf('two'));
+    pageOf('two', few);
+    fs.writeFileSync(names[1], JSON.stringify(few));
+    return () => names.forEach((name, i) => fs.writeFileSync(name, whole[i]));
+};
+// Each mutant must fail the look that passed on this page.
+const tryMutants = async (page, mutants) => {
+    const file = path.join(folder, 'two.html'), html = fs.readFileSync(file, 'utf8'), found = failures.splice(0);
     const survivors = [];
+    where = 'mutants';
     stopAtFirst = true;
-    for (const [name, from, to, look] of MUTANTS) {
-        const whole = html.replaceAll(from, () => to);
-        if (whole === html) survivors.push(`the mutant "${name}" changes nothing`);
-        fs.writeFileSync(path.join(folder, 'two.html'), whole);
+    for (const [name, from, to, look] of mutants) {
+        const changed = html.replaceAll(from, () => to);
+        if (changed === html) survivors.push(`the mutant "${name}" changes nothing`);
+        fs.writeFileSync(file, changed);
         await look(page).catch(error => failures.push(error.message));
         if (failures.length + page.troubles.length === 0) survivors.push(`the mutant "${name}" survives`);
         failures.length = page.troubles.length = 0;
     }
-    fs.writeFileSync(path.join(folder, 'two.html'), html);
+    stopAtFirst = false;
+    fs.writeFileSync(file, html);
     failures.push(...found, ...survivors);
 };
 
@@ -821,17 +838,21 @@ const tryMutants = async page => {
     check(await page.evaluate(() => document.querySelectorAll('.matrix tbody tr').length) === 1, 'not one problem');
     const clicks = [];
     for (const width of WIDTHS) await one((async () => clicks.push(await askSoftRubber(page, width)))());
+    await one(filter(page));
+    await one(sortTables(page));
+    await one(beHostile(page));
+    await one(print(page));
+    const ofAll = ([, , , look]) => [filter, sortTables, beHostile].includes(look);
+    await tryMutants(page, MUTANTS.filter(ofAll));
+    const makeWhole = leaveFewFigures();
+    await one(askSoftRubber(page, 1400));
     await one(lookAtMatrix(page));
     await one(lookAtGrades(page));
     await one(lookAtProblem(page));
     await one(lookAtChart(page));
     await one(useKeyboard(page));
-    await one(filter(page));
-    await one(sortTables(page));
-    await one(beHostile(page));
-    await one(print(page));
-    where = 'mutants';
-    await tryMutants(page);
+    await tryMutants(page, MUTANTS.filter(mutant => !ofAll(mutant)));
+    makeWhole();
     await browser.close();
     for (const failure of failures.slice(0, 20)) console.log(`FAILED: ${failure}`);
     console.log(`${checks} checks, ${MUTANTS.length} mutants, ${failures.length} failed; soft rubber in ${

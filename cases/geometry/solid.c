@@ -100,7 +100,7 @@ static double melt(double a, double b, double blend) {
     return blend > 0 && near > 0 ? least - 0.25 * near * near / blend : least;
 }
 
-/* Whether a point is so far from a shape that it cannot lower a distance (m) that is there already. */
+/* Whether a shape is too far from x to lower a distance found so far, given with the blend added, m. */
 static bool beyond(const shape_bound *b, const double x[3], double distance_and_blend) {
     double p[3];
     if (!(distance_and_blend >= 0)) return false;
@@ -109,7 +109,7 @@ static bool beyond(const shape_bound *b, const double x[3], double distance_and_
     return dot(p, p) > far * far;
 }
 
-/* The distance of the shapes; any value below `enough`, which it is below as well, once one of them is. */
+/* The distance from the blended shapes. Stops once it is below `enough`: the other shapes could only lower it. */
 static double to_shapes_until(const shapes *s, const double x[3], double enough) {
     double distance = INFINITY;
     for (int i = 0; i < s->count && !(distance < enough); i++)

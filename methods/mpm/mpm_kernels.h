@@ -1,8 +1,9 @@
 /* Kernels of mpm. README.md has the equations.
  *
  * Particles have fixed places in memory: MPM_ROWS rows of four reals each, two cache lines in f32. Each substep sorts
- * them by cell of the background grid and copies the data for the grid to columns in that order; each node then gathers
- * from the 27 cells around it. Gathering needs no atomics, and results do not depend on threads.
+ * them by cell of the background grid. On a GPU the data for the grid are copied to columns in that order, and each
+ * node gathers from the 27 cells around it; on a processor each particle is added to its 27 nodes. Neither needs
+ * atomics, and results do not depend on threads.
  *
  * Lengths on the grid are in cells: y = (x - origin)/spacing, the cell is floor(y), and node i is at i - 1/2, so that a
  * particle in cell b interacts with nodes b, b + 1 and b + 2 along each axis. Cells and nodes have the same
@@ -335,17 +336,16 @@ PBD_FN mpm_near mpm_near_of(const mpm_box *b, const real *place) {
 
 /* As mpm_gather's sum of held mass, of one held particle. */
 PBD_FN void mpm_add_held(const mpm_grid_args *g, const mpm_near *n, real mass) {
-    for (int j = 0; j < 27; j++) {
-        const int at[3] = {j % 3, j / 3 % 3, j / 9};
-        real w = 1;
-        int nearest = 1;
-        for (int d = 0; d < 3; d++) {
-            w *= quad_get(n->w[at[d]], d);
-            nearest &= real_abs(quad_get(n->d, d) + (real)at[d]) <= (real)0.5;
-        }
-        if (w > 0)
-            g->held[n->node + mpm_node_of(&g->box, at[0], at[1], at[2])] += mass * (nearest ? (real)MPM_HOLDS : w);
-    }
+    const real half = (real)0.5;
+    for (int k = 0; k < 3; k++)
+        for (int j = 0; j < 3; j++)
+            for (int i = 0; i < 3; i++) {
+                const real w = quad_get(n->w[i], 0) * quad_get(n->w[j], 1) * quad_get(n->w[k], 2);
+                const int nearest = real_abs(quad_get(n->d, 0) + (real)i) <= half &&
+                                    real_abs(quad_get(n->d, 1) + (real)j) <= half &&
+                                    real_abs(quad_get(n->d, 2) + (real)k) <= half;
+                if (w > 0) g->held[n->node + mpm_node_of(&g->box, i, j, k)] += mass * (nearest ? (real)MPM_HOLDS : w);
+            }
 }
 
 PBD_FN void mpm_add(const mpm_add_args *a, uint32_t particle) {
@@ -362,25 +362,30 @@ PBD_FN void mpm_add(const mpm_add_args *a, uint32_t particle) {
     layer = quad_plus(layer, quad_get(n.d, 0), x);
     layer = quad_plus(layer, quad_get(n.d, 1), y);
     layer = quad_plus(layer, quad_get(n.d, 2), z);
+    const quad across[3] = {quad_all(quad_get(n.w[0], 0)), quad_all(quad_get(n.w[1], 0)),
+                            quad_all(quad_get(n.w[2], 0))};
+    const size_t next_line = 4 * mpm_node_of(&g->box, 0, 1, 0), next_layer = 4 * mpm_node_of(&g->box, 0, 0, 1);
+    real *first = g->node + 4 * n.node;
     for (int k = 0; k < 3; k++) {
         quad line = layer;
         for (int j = 0; j < 3; j++) {
-            real *node = g->node + 4 * (n.node + mpm_node_of(&g->box, 0, j, k));
-            const real w = quad_get(n.w[j], 1) * quad_get(n.w[k], 2);
-            quad at = line;
+            const quad w = quad_all(quad_get(n.w[j], 1) * quad_get(n.w[k], 2)), slope = quad_mul(w, x);
+            real *node = first + (size_t)j * next_line;
+            quad at = quad_mul(w, line);
             for (int i = 0; i < 3; i++) {
-                quad_store(node + 4 * i, quad_plus(quad_load(node + 4 * i), w * quad_get(n.w[i], 0), at));
-                at = quad_add(at, x);
+                quad_store(node + 4 * i, quad_add(quad_load(node + 4 * i), quad_mul(across[i], at)));
+                at = quad_add(at, slope);
             }
             line = quad_add(line, y);
         }
         layer = quad_add(layer, z);
+        first += next_layer;
     }
     if (g->held && !(affine[MPM_INVERSE] > 0)) mpm_add_held(g, &n, mass);
 }
 
 /* Work: the lines of a colour, and particles. */
-PBD_TILE_OVER(mpm_add_lines, mpm_add_args, item, 8, 0, 20 * sizeof(real) + 4, 27 * 14 + 60) {
+PBD_TILE_OVER(mpm_add_lines, mpm_add_args, item, 8, 0, 20 * sizeof(real) + 4, 27 * 15 + 80) {
     const mpm_box *b = &a->grid.box;
     const size_t y = (size_t)a->y + MPM_LINE_STEP * (item % (size_t)a->across),
                  z = (size_t)a->z + MPM_LINE_STEP * (item / (size_t)a->across),
@@ -534,7 +539,7 @@ PBD_FN void mpm_entries(vmat3 m, vreal *e) {
 }
 
 /* New velocities, positions and trial deformation gradients; held particles do not move. */
-PBD_BATCH_OF(grid_to_particles, mpm_g2p_args, k, count, (32 + 32) * sizeof(real) + 8, 27 * 14 + 136) {
+PBD_BATCH_OF(grid_to_particles, mpm_g2p_args, k, count, (32 + 32) * sizeof(real) + 8, 660) {
     uint32_t index[PBD_BATCH];
     vreal place[4], motion[4], affine[12], stretch[12];
     mpm_index(a->slot + k, count, index);
@@ -575,8 +580,9 @@ typedef struct mpm_stress_args {
     flow_rule rule;
 } mpm_stress_args;
 
-/* Return mapping of F, and the Kirchhoff stress of the Hencky law added to the affine momentum. */
-PBD_BATCH_OF(flow_and_stress, mpm_stress_args, i, count, (28 + 28) * sizeof(real), 800) {
+/* Return mapping of F, and the Kirchhoff stress of the Hencky law added to the affine momentum. Operations as counted
+ * in machine code, with the flow rule of snow. */
+PBD_BATCH_OF(flow_and_stress, mpm_stress_args, i, count, (28 + 28) * sizeof(real), 1280) {
     uint32_t index[PBD_BATCH];
     vreal motion[4], affine[12], stretch[12];
     for (int l = 0; l < PBD_BATCH; l++) index[l] = MPM_ROWS * (uint32_t)(i + (size_t)(l < count ? l : count - 1));
