@@ -217,7 +217,7 @@ const pageOf = (name, data) => fs.writeFileSync(
 const lookAtLayout = async (page, name) => {
     for (const scheme of ['light', 'dark']) {
         await page.scheme(scheme);
-        for (const width of scheme === 'light' ? WIDTHS : WIDTHS.slice(-1)) { // the scheme moves nothing
+        for (const width of scheme === 'light' ? WIDTHS : WIDTHS.slice(-1)) { // a scheme changes colours alone
             where = `${name}, ${scheme}, ${width} px`;
             await page.size(width);
             await page.goto(url(name));
@@ -489,7 +489,7 @@ const lookAtGrades = async page => {
 
 const CHARTED = 'rodero2016-fig4';
 const pictureOf = data => data.figures.find(figure => figure.id === CHARTED).pictures.find(one => one.chart);
-// A page of a few figures loads three times as fast: for looks at what is not a gallery.
+// A page of a few figures loads faster: for looks at what is not a gallery.
 const withFewFigures = data => ({
     ...data,
     figures: data.figures.filter(one => one.id === CHARTED)

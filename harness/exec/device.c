@@ -19,9 +19,9 @@ struct pbd_exec {
     size_t blocks;
     void *scratch; /* device memory of sort and scan; grows */
     size_t scratch_bytes;
-    size_t memory;         /* limit of allocations, bytes; 0: none */
-    bool one_by_one;       /* repeats are not joined */
-    bool waits;            /* the host waits after each launch */
+    size_t memory;   /* limit of allocations, bytes; 0: none */
+    bool one_by_one; /* repeats are not joined */
+    bool waits;      /* the host waits after each launch */
     bool lays_out_for_gpu;
     pbd_repeat *repeating; /* receives deferred launches, or NULL */
     const pbd_launch_watch *watch;

@@ -90,8 +90,10 @@ static pbd_status print_json(const predicted *p, const char *label) {
 }
 
 static void print_table(const predicted *p, const char *label) {
-    printf("%s: one step. PREDICTED for %s, not measured; `here`: measured on this machine's processor\n", label,
-           p->on->name);
+    printf(
+        "%s: one step. PREDICTED for %s, not measured; `here`: the same launches, measured on this machine's "
+        "processor\n",
+        label, p->on->name);
     char assumed[ASSUMED];
     tell_assumed(p->on, assumed);
     printf("%s\n%s\n\n", p->on->source, assumed);

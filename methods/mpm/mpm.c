@@ -314,7 +314,7 @@ static int bits_of(size_t cells) {
     return bits;
 }
 
-/* The tolerance of half a step covers rounding of the sum of dt. */
+/* Accelerations by loads while these act, else NULL. Half a step covers rounding of the sum of dt. */
 static const real *load_of(const mpm *s, double dt) {
     return s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt ? NULL : s->load;
 }

@@ -32,7 +32,9 @@ enum { MPM_VOLUME = 9, MPM_INVERSE = 10 }; /* offsets after the nine of MPM_AFFI
 /* Columns, by place in the order of cells. */
 enum { MPM_Y = 0, MPM_MASS = 3, MPM_MOMENTUM = 4, MPM_MOMENTS = 7, MPM_HELD = 16, MPM_COLUMNS = 17 };
 
-enum { MPM_SEGMENT = 8, MPM_MEASURE_BLOCK = 16, MPM_MEASURED = 8, MPM_AHEAD = 16 };
+enum { MPM_SEGMENT = 8, MPM_MEASURE_BLOCK = 16, MPM_MEASURED = 8 };
+/* How many particles ahead a row is prefetched: of those in order of memory, and of those in order of cells. */
+enum { MPM_AHEAD = 16, MPM_NEXT = 8 };
 
 typedef struct mpm_box {
     real origin[3]; /* m */
@@ -293,7 +295,7 @@ PBD_TILE_OVER(particles_to_grid, mpm_grid_args, number, 4 * MPM_SEGMENT * sizeof
 /* A processor takes each particle once, and adds to the 27 nodes around it. The particles of a line of cells along x
  * add to three lines of nodes along y and along z. Lines of one of nine colours share no node, so no two threads write
  * to the same node, and results do not depend on threads. */
-enum { MPM_LINE_STEP = 3, MPM_COLOURS = MPM_LINE_STEP * MPM_LINE_STEP, MPM_NEXT = 8 };
+enum { MPM_LINE_STEP = 3, MPM_COLOURS = MPM_LINE_STEP * MPM_LINE_STEP };
 
 typedef struct mpm_add_args {
     mpm_grid_args grid;
