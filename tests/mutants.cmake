@@ -185,8 +185,10 @@ mutant(mesh_box_sign mesh_tree methods/physics/surface/mesh_search.h "above = at
 
 set(fluid methods/physics/parts/fluid_kernels.h)
 mutant(fluid_pair_sign fluid ${fluid} "fluid_gather(a->change, at, count) * x[3] + l * b[3]" "fluid_gather(a->change, at, count) * x[3] - l * b[3]")
-mutant(fluid_mirror_sign fluid ${fluid} "*square += 4 * m->distance[c] * m->other[c];" "*square -= 4 * m->distance[c] * m->other[c];")
+mutant(fluid_mirror_sign fluid ${fluid} "square += 4 * m->distance[c] * m->other[c];" "square -= 4 * m->distance[c] * m->other[c];")
 mutant(fluid_multiplier_sign fluid ${fluid} "(excess - soft * from)" "(-excess - soft * from)")
+mutant(fluid_mirrored_reach fluid ${fluid} "int near = first[i] * first[j] < left;" "int near = 2 * first[i] * first[j] < left;")
+mutant(fluid_mirrored_end fluid ${fluid} "if (row >= mirrored) continue;" "if (row + 1 >= mirrored) continue;")
 
 set(cloth_contact methods/physics/parts/cloth_contact_kernels.h)
 mutant(cloth_contact_reaction cloth_contact ${cloth_contact} "p[2] -= p[3] * sum.z;" "p[2] += p[3] * sum.z;")

@@ -122,6 +122,7 @@ static size_t arrays_of(const void *self, device_array *row) {
                                  DEVICE_ARRAY(f->images, n + 1),
                                  DEVICE_ARRAY(f->block, FLUID_MEASURED * (n / FLUID_BLOCK + 1)),
                                  DEVICE_ARRAY(f->length, n),
+                                 DEVICE_ARRAY(f->mirrored, n),
                                  DEVICE_ARRAY(f->kept, FLUID_KEPT * n),
                                  DEVICE_ARRAY(f->slice, n / FLUID_LANES + 2),
                                  DEVICE_ARRAY(f->list, 0)}; /* grows */
@@ -209,10 +210,12 @@ pbd_status fluid_create(fluid *f, const pbd_scene *scene, const fluid_settings *
 
 /* ---- A pass ------------------------------------------------------------------------------------------------------ */
 
-static fluid_lists lists_of(const fluid *f) { return (fluid_lists){f->grid.particle, f->slice, f->list}; }
+static fluid_lists lists_of(const fluid *f) { return (fluid_lists){f->grid.particle, f->slice, f->mirrored, f->list}; }
+
+static real reach_of(const fluid *f) { return (real)(FARTHER * f->support); }
 
 static fluid_walls walls_of(const fluid *f) {
-    return (fluid_walls){f->walls, f->rows + 1, f->distance, f->normal, f->corner, (real)f->support};
+    return (fluid_walls){f->walls, f->rows + 1, f->distance, f->normal, f->corner, reach_of(f)};
 }
 
 /* The work of a launch over the lists. The host reads the fraction of entries that are neighbours, and the images, at
@@ -291,11 +294,14 @@ static pbd_status move(fluid *f, real *v, const collider_poses *walls, double dt
 static pbd_status search(fluid *f) {
     grid *g = &f->grid;
     PBD_TRY(grid_build(g, f->p, f->role));
-    const real reach = (real)(FARTHER * f->support);
+    const real reach = reach_of(f);
     fluid_search_args args = {.grid = grid_view_of(g),
+                              .p = f->p,
+                              .walls = walls_of(f),
                               .square = reach * reach,
                               .rows = f->rows,
                               .length = f->length,
+                              .mirrored = f->mirrored,
                               .kept = f->kept,
                               .slice = f->slice};
     const size_t slices = (f->rows + FLUID_LANES - 1) / FLUID_LANES;

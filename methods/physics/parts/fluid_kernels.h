@@ -109,22 +109,78 @@ PBD_ITEM(fluid_place, fluid_place_args, i, 14 * sizeof(real), 10) {
     a->gain[i] = placeholder ? 0 : v[3] * volume * volume;
 }
 
+/* ---- Walls ------------------------------------------------------------------------------------------------------- */
+
+/* Distances by wall and row. An additional wall, far from every particle, pads the lists of particles with fewer than
+ * FLUID_CORNER near walls. */
+typedef struct fluid_walls {
+    int count;        /* 0: no walls */
+    size_t stride;    /* rows + 1 */
+    real *distance;   /* >= 0, m */
+    real *normal;     /* rows: outward unit vector; with `moving`, the displacement of the wall's surface along it, m */
+    uint32_t *corner; /* FLUID_CORNER by row: the nearest walls within `reach`, nearest first */
+    real reach;       /* that of the lists, m */
+} fluid_walls;
+
+typedef struct fluid_measure_args {
+    const collider_pose *collider;
+    const real *p, *role;
+    fluid_walls walls;
+    int moving; /* nonzero: walls may move, and their work is summed */
+} fluid_measure_args;
+
+PBD_FN void fluid_note_wall(uint32_t *corner, const real *distance, size_t stride, uint32_t wall) {
+    for (int k = 0; k < FLUID_CORNER; k++)
+        if (distance[wall * stride] < distance[corner[k] * stride]) {
+            const uint32_t kept = corner[k];
+            corner[k] = wall;
+            wall = kept;
+        }
+}
+
+PBD_FN vec3 fluid_surface_goes(const collider_pose *c, collider_gap gap, vec3 x) {
+    return gap.distance < MESH_FAR ? collider_carried(c, vec3_sub(x, vec3_scale(gap.distance, gap.normal)))
+                                   : vec3_make(0, 0, 0);
+}
+
+PBD_ITEM(fluid_measure_walls, fluid_measure_args, i, 9 * sizeof(real), 40) {
+    const fluid_walls *w = &a->walls;
+    uint32_t *corner = w->corner + FLUID_CORNER * i;
+    w->distance[(size_t)w->count * w->stride + i] = (real)1e15;
+    for (int k = 0; k < FLUID_CORNER; k++) corner[k] = (uint32_t)w->count;
+    for (int c = 0; c < w->count && a->role[i] >= 0; c++) {
+        const size_t at = (size_t)c * w->stride + i;
+        const collider_gap gap = collider_gap_near(a->collider + c, load3(a->p, i), w->reach);
+        w->distance[at] = real_max(gap.distance, 0);
+        w->normal[4 * at] = gap.normal.x;
+        w->normal[4 * at + 1] = gap.normal.y;
+        w->normal[4 * at + 2] = gap.normal.z;
+        if (a->moving)
+            w->normal[4 * at + 3] = vec3_dot(gap.normal, fluid_surface_goes(a->collider + c, gap, load3(a->p, i)));
+        if (gap.distance < w->reach) fluid_note_wall(corner, w->distance + i, w->stride, (uint32_t)c);
+    }
+}
+
 /* ---- Neighbour search -------------------------------------------------------------------------------------------- */
 
 /* Lists are stored in slices: row r of a slice has the r-th neighbour of each of its FLUID_LANES places in the order of
- * the grid. Short lists are padded with the placeholder. Pairs without liquid are omitted. */
+ * the grid. Short lists are padded with the placeholder. Pairs without liquid are omitted. The neighbours with an image
+ * within reach come first, so that the others are not tested for images. */
 typedef struct fluid_lists {
-    const uint32_t *own;   /* row of each place */
-    const uint32_t *slice; /* first row of each slice; one more at the end */
+    const uint32_t *own;      /* row of each place */
+    const uint32_t *slice;    /* first row of each slice; one more at the end */
+    const uint32_t *mirrored; /* by place: the number of neighbours with an image within reach */
     const uint32_t *list;
 } fluid_lists;
 
 typedef struct fluid_search_args {
     grid_view grid; /* its fourth column: roles */
+    const real *p;  /* rows */
+    fluid_walls walls;
     real square;
     size_t rows;
-    uint32_t *length; /* by place */
-    uint32_t *kept;   /* FLUID_KEPT by place */
+    uint32_t *length, *mirrored; /* by place */
+    uint32_t *kept;              /* FLUID_KEPT by place */
     uint32_t *slice, *list;
 } fluid_search_args;
 
@@ -162,7 +218,30 @@ PBD_ITEM(fluid_measure_slices, fluid_search_args, s, 4 * FLUID_LANES + 4, FLUID_
     a->slice[s] = most;
 }
 
-PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 12, 0, 12, 0) {
+/* Moves the neighbours of row `i` with an image within reach to the front of a list. Returns their number. An image in
+ * several mirrors is farther than in one of them. */
+PBD_FN uint32_t fluid_put_mirrored_first(const fluid_search_args *a, size_t i, uint32_t *list, size_t length) {
+    const fluid_walls *w = &a->walls;
+    const uint32_t *corner = w->corner + FLUID_CORNER * i;
+    uint32_t front = 0;
+    if (w->count == 0 || corner[0] == (uint32_t)w->count) return 0;
+    const real *first = w->distance + corner[0] * w->stride, *second = w->distance + corner[1] * w->stride;
+    const real *third = w->distance + corner[2] * w->stride;
+    const vec3 x = load3(a->p, i);
+    for (size_t r = 0; r < length; r++) {
+        const uint32_t j = list[FLUID_LANES * r];
+        const vec3 d = vec3_sub(x, load3(a->p, j));
+        const real left = (real)0.25 * (a->square - vec3_dot(d, d));
+        int near = first[i] * first[j] < left;
+        if (!near && corner[1] != (uint32_t)w->count) near = second[i] * second[j] < left || third[i] * third[j] < left;
+        if (!near) continue;
+        list[FLUID_LANES * r] = list[FLUID_LANES * front];
+        list[FLUID_LANES * front++] = j;
+    }
+    return front;
+}
+
+PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 16, 0, 12, 0) {
     const size_t s = k / FLUID_LANES, rows = a->slice[s + 1] - a->slice[s];
     const uint32_t length = k < a->rows ? a->length[k] : 0, *kept = a->kept + FLUID_KEPT * k;
     uint32_t *to = a->list + FLUID_LANES * (size_t)a->slice[s] + k % FLUID_LANES;
@@ -170,60 +249,11 @@ PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 12, 0, 12, 0) {
         fluid_search(a, (uint32_t)k, to, FLUID_LANES, length);
     else
         for (size_t r = 0; r < length; r++) to[FLUID_LANES * r] = kept[r];
+    if (k < a->rows) a->mirrored[k] = fluid_put_mirrored_first(a, a->grid.particle[k], to, length);
     for (size_t r = length; r < rows; r++) to[FLUID_LANES * r] = (uint32_t)a->rows;
 }
 
-/* ---- Walls ------------------------------------------------------------------------------------------------------- */
-
-/* Distances by wall and row. An additional wall, far from every particle, pads the lists of particles with fewer than
- * FLUID_CORNER near walls. */
-typedef struct fluid_walls {
-    int count;        /* 0: no walls */
-    size_t stride;    /* rows + 1 */
-    real *distance;   /* >= 0, m */
-    real *normal;     /* rows: outward unit vector; with `moving`, the displacement of the wall's surface along it, m */
-    uint32_t *corner; /* FLUID_CORNER by row: the nearest walls within `support`, nearest first */
-    real support;
-} fluid_walls;
-
-typedef struct fluid_measure_args {
-    const collider_pose *collider;
-    const real *p, *role;
-    fluid_walls walls;
-    int moving; /* nonzero: walls may move, and their work is summed */
-} fluid_measure_args;
-
-PBD_FN void fluid_note_wall(uint32_t *corner, const real *distance, size_t stride, uint32_t wall) {
-    for (int k = 0; k < FLUID_CORNER; k++)
-        if (distance[wall * stride] < distance[corner[k] * stride]) {
-            const uint32_t kept = corner[k];
-            corner[k] = wall;
-            wall = kept;
-        }
-}
-
-PBD_FN vec3 fluid_surface_goes(const collider_pose *c, collider_gap gap, vec3 x) {
-    return gap.distance < MESH_FAR ? collider_carried(c, vec3_sub(x, vec3_scale(gap.distance, gap.normal)))
-                                   : vec3_make(0, 0, 0);
-}
-
-PBD_ITEM(fluid_measure_walls, fluid_measure_args, i, 9 * sizeof(real), 40) {
-    const fluid_walls *w = &a->walls;
-    uint32_t *corner = w->corner + FLUID_CORNER * i;
-    w->distance[(size_t)w->count * w->stride + i] = (real)1e15;
-    for (int k = 0; k < FLUID_CORNER; k++) corner[k] = (uint32_t)w->count;
-    for (int c = 0; c < w->count && a->role[i] >= 0; c++) {
-        const size_t at = (size_t)c * w->stride + i;
-        const collider_gap gap = collider_gap_near(a->collider + c, load3(a->p, i), w->support);
-        w->distance[at] = real_max(gap.distance, 0);
-        w->normal[4 * at] = gap.normal.x;
-        w->normal[4 * at + 1] = gap.normal.y;
-        w->normal[4 * at + 2] = gap.normal.z;
-        if (a->moving)
-            w->normal[4 * at + 3] = vec3_dot(gap.normal, fluid_surface_goes(a->collider + c, gap, load3(a->p, i)));
-        if (gap.distance < w->support) fluid_note_wall(corner, w->distance + i, w->stride, (uint32_t)c);
-    }
-}
+/* ---- Images ------------------------------------------------------------------------------------------------------ */
 
 /* Loads values[index[l]] into lane l; lanes beyond count repeat the last. */
 PBD_FN vreal fluid_gather(const real *values, const uint32_t *index, int count) {
@@ -261,8 +291,11 @@ typedef struct fluid_mirrors {
 
 PBD_FN vreal fluid_distances(const fluid_walls *walls, const uint32_t wall[PBD_BATCH], const uint32_t *row, int count) {
     real lane[PBD_BATCH];
-    for (int l = 0; l < PBD_BATCH; l++)
-        lane[l] = walls->distance[wall[l] * walls->stride + row[l < count ? l : count - 1]];
+    if (count == PBD_BATCH)
+        for (int l = 0; l < PBD_BATCH; l++) lane[l] = walls->distance[wall[l] * walls->stride + row[l]];
+    else
+        for (int l = 0; l < PBD_BATCH; l++)
+            lane[l] = walls->distance[wall[l] * walls->stride + row[l < count ? l : count - 1]];
     return batch_load(lane, 0, PBD_BATCH);
 }
 
@@ -294,14 +327,18 @@ PBD_FN void fluid_visit_mirrors(const fluid_walls *walls, fluid_mirrors *m, cons
         if (c < m->count) m->other[c] = fluid_distances(walls, m->wall[c], at, count);
 }
 
-/* Replaces *square and *d (half the gradient of *square with respect to the own position) of a pair by those of the
- * image in the mirrors of `set`, a bit mask. */
-PBD_FN void fluid_reflect(const fluid_mirrors *m, int set, vreal *square, vvec3 *d) {
-    for (int c = 0; c < FLUID_CORNER; c++) {
-        if (!(set >> c & 1)) continue;
-        *square += 4 * m->distance[c] * m->other[c];
-        *d = vvec3_add(*d, vvec3_scale(2 * m->other[c], m->normal[c]));
-    }
+/* The squared distance of a pair's image in the mirrors of `set`, a bit mask. */
+PBD_FN vreal fluid_image_square(const fluid_mirrors *m, int set, vreal square) {
+    for (int c = 0; c < FLUID_CORNER; c++)
+        if (set >> c & 1) square += 4 * m->distance[c] * m->other[c];
+    return square;
+}
+
+/* Half of the gradient of that squared distance with respect to the own position; `d`: the same without mirrors. */
+PBD_FN vvec3 fluid_image_arm(const fluid_mirrors *m, int set, vvec3 d) {
+    for (int c = 0; c < FLUID_CORNER; c++)
+        if (set >> c & 1) d = vvec3_add(d, vvec3_scale(2 * m->other[c], m->normal[c]));
+    return d;
 }
 
 /* ---- Constraints ------------------------------------------------------------------------------------------------- */
@@ -368,6 +405,13 @@ PBD_FN void fluid_add(fluid_sums *s, const fluid_shape *shape, vreal square, vve
     s->spread += gain * k.slope * k.slope * square;
 }
 
+/* The end of the rows of `count` places from `first` whose neighbours may have an image within reach. */
+PBD_FN size_t fluid_mirrored_end(const fluid_lists *lists, size_t first, int count) {
+    uint32_t most = 0;
+    for (int l = 0; l < count; l++) most = lists->mirrored[first + l] > most ? lists->mirrored[first + l] : most;
+    return lists->slice[first / FLUID_LANES] + most;
+}
+
 /* Operations of an image of a neighbour within the support, in one mirror: the pair, the kernel and the sums. */
 enum { FLUID_SOLVE_IMAGE = 40, FLUID_MOVE_IMAGE = 30 };
 
@@ -392,12 +436,12 @@ PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 
     const int sets = 1 << mirrors.count;
     fluid_sums s = {zero, zero, zero, zero3};
     for (int set = 0; set < sets; set++) { /* the particle itself, and its images, which count as neighbours */
-        vreal square = zero;
-        vvec3 d = zero3;
-        fluid_reflect(&mirrors, set, &square, &d);
-        fluid_add(&s, &shape, square, d, x[3], v[3] * x[3] * x[3]);
+        const vreal square = fluid_image_square(&mirrors, set, zero);
+        fluid_add(&s, &shape, square, fluid_image_arm(&mirrors, set, zero3), x[3], v[3] * x[3] * x[3]);
     }
-    for (size_t row = a->lists.slice[slice], end = a->lists.slice[slice + 1]; row < end; row++) {
+    const size_t begin = a->lists.slice[slice], end = a->lists.slice[slice + 1];
+    const size_t mirrored = fluid_mirrored_end(&a->lists, first, count);
+    for (size_t row = begin; row < end; row++) {
         const uint32_t *at = a->lists.list + FLUID_LANES * row + lane;
         vreal b[4];
         batch_load_rows(a->p, at, 1, count, b);
@@ -405,13 +449,12 @@ PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 
         const vvec3 pair = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
         const vreal near = vvec3_dot(pair, pair);
         fluid_add(&s, &shape, near, pair, b[3], gain);
+        if (row >= mirrored) continue;
         fluid_visit_mirrors(&walls, &mirrors, at, count);
         for (int set = 1; set < sets; set++) {
-            vreal square = near;
-            vvec3 d = pair;
-            fluid_reflect(&mirrors, set, &square, &d);
+            const vreal square = fluid_image_square(&mirrors, set, near);
             if (!fluid_is_near(&shape, square)) continue;
-            fluid_add(&s, &shape, square, d, b[3], gain);
+            fluid_add(&s, &shape, square, fluid_image_arm(&mirrors, set, pair), b[3], gain);
             s.images += vreal_where((vmask)(square * shape.per_square < 1) & (vmask)(b[3] > 0), one, zero);
         }
     }
@@ -490,6 +533,7 @@ PBD_FN vreal fluid_crowding(const fluid_move_args *a, vreal w) {
 PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4, 20, 5 * sizeof(real) + 4, 35) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const size_t begin = a->lists.slice[slice], end = a->lists.slice[slice + 1];
+    const size_t mirrored = fluid_mirrored_end(&a->lists, first, count);
     const uint32_t *own = a->lists.own + first;
     const fluid_shape shape = a->shape;
     const fluid_walls walls = a->walls;
@@ -502,11 +546,9 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
     batch_load_rows(a->p, own, 1, count, x);
     const int sets = 1 << mirrors.count;
     for (int set = 1; set < sets; set++) {
-        vreal square = zero;
-        vvec3 d = zero3;
-        fluid_reflect(&mirrors, set, &square, &d);
+        const vreal square = fluid_image_square(&mirrors, set, zero);
         const vreal push = 2 * l * x[3] * fluid_kernel_at(&shape, square).slope;
-        move = vvec3_add(move, vvec3_scale(push, d));
+        move = vvec3_add(move, vvec3_scale(push, fluid_image_arm(&mirrors, set, zero3)));
         if (a->sums.row) fluid_note_mirrors(&mirrors, set, push, by_wall);
     }
     for (size_t row = begin; row < end; row++) {
@@ -521,19 +563,19 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
         if (a->crowd > 0) push += (real)0.5 * (x[3] + b[3]) * vreal_where(b[3] > 0, fluid_crowding(a, k.w), zero);
         const vvec3 by = vvec3_scale(push * k.slope, pair);
         move = vvec3_add(move, by);
+        if (a->exchange) {
+            const vreal stranger = vreal_where(fluid_gather(a->role, at, count) == role, zero, vreal_set(1));
+            other = vvec3_add(other, vvec3_scale(stranger, by)); /* the placeholder contributes 0 */
+        }
+        if (row >= mirrored) continue;
         fluid_visit_mirrors(&walls, &mirrors, at, count);
         for (int set = 1; set < sets; set++) {
-            vreal square = near;
-            vvec3 d = pair;
-            fluid_reflect(&mirrors, set, &square, &d);
+            const vreal square = fluid_image_square(&mirrors, set, near);
             if (!fluid_is_near(&shape, square)) continue;
-            const vreal mirrored = shared * fluid_kernel_at(&shape, square).slope;
-            move = vvec3_add(move, vvec3_scale(mirrored, d));
-            if (a->sums.row) fluid_note_mirrors(&mirrors, set, mirrored, by_wall);
+            const vreal image = shared * fluid_kernel_at(&shape, square).slope;
+            move = vvec3_add(move, vvec3_scale(image, fluid_image_arm(&mirrors, set, pair)));
+            if (a->sums.row) fluid_note_mirrors(&mirrors, set, image, by_wall);
         }
-        if (!a->exchange) continue;
-        const vreal stranger = vreal_where(fluid_gather(a->role, at, count) == role, zero, vreal_set(1));
-        other = vvec3_add(other, vvec3_scale(stranger, by)); /* the placeholder contributes 0 */
     }
     batch_load_rows(a->v, own, 1, count, v);
     for (int i = 0; i < count; i++) {
