@@ -412,10 +412,11 @@ PBD_FN size_t fluid_mirrored_end(const fluid_lists *lists, size_t first, int cou
     return lists->slice[first / FLUID_LANES] + most;
 }
 
-/* Operations of an image of a neighbour within the support, in one mirror: the pair, the kernel and the sums. */
-enum { FLUID_SOLVE_IMAGE = 40, FLUID_MOVE_IMAGE = 30 };
+/* Operations of a neighbour and of an image of one within the support, counted in machine code (gcc 12, AVX2, f32). */
+enum { FLUID_SOLVE_NEIGHBOUR = 45, FLUID_SOLVE_IMAGE = 50, FLUID_MOVE_NEIGHBOUR = 42, FLUID_MOVE_IMAGE = 42 };
 
-PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 8, 60, 5 * sizeof(real) + 4, 35) {
+PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 8, 60, 5 * sizeof(real) + 4,
+               FLUID_SOLVE_NEIGHBOUR) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const uint32_t *own = a->lists.own + first;
     const fluid_shape shape = a->shape;
@@ -530,7 +531,8 @@ PBD_FN vreal fluid_crowding(const fluid_move_args *a, vreal w) {
     return out;
 }
 
-PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4, 20, 5 * sizeof(real) + 4, 35) {
+PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4, 20, 5 * sizeof(real) + 4,
+               FLUID_MOVE_NEIGHBOUR) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const size_t begin = a->lists.slice[slice], end = a->lists.slice[slice + 1];
     const size_t mirrored = fluid_mirrored_end(&a->lists, first, count);
