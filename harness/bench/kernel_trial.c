@@ -64,7 +64,16 @@ typedef struct kernel_list {
     size_t count;
 } kernel_list;
 
-static void free_list(kernel_list *l) { free(l->use); }
+static void free_list(kernel_list *l) {
+    free(l->use);
+    *l = (kernel_list){.exec = l->exec};
+}
+
+static double seconds_of(const kernel_list *l) {
+    double sum = 0;
+    for (size_t i = 0; i < l->count; i++) sum += l->use[i].seconds;
+    return sum;
+}
 
 static pbd_kernel_use *find_use(kernel_list *l, const pbd_kernel *kernel) {
     for (size_t i = 0; i < l->count; i++)
@@ -100,20 +109,29 @@ static int by_time(const void *a, const void *b) {
     return (x->seconds < y->seconds) - (x->seconds > y->seconds);
 }
 
-pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, bool for_gpu, pbd_kernel_use **out, size_t *count) {
+pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, long steps, bool for_gpu, pbd_kernel_use **out,
+                           size_t *count) {
     pbd_stage stage PBD_CLEANUP(pbd_stage_close) = {0};
-    kernel_list list PBD_CLEANUP(free_list) = {0};
+    kernel_list list PBD_CLEANUP(free_list) = {0}, fastest PBD_CLEANUP(free_list) = {0};
     const pbd_launch_watch watch = {list_launch, list_settle, &list};
     PBD_TRY(pbd_stage_open(&item->cell, for_gpu, &stage));
     list.exec = stage.exec;
     PBD_TRY(warm_up(&stage, warmup));
-    PBD_TRY(step_watched(&stage, &watch));
-    if (list.count == 0)
-        return pbd_error(PBD_NOT_SUPPORTED, "method %s launches no kernels", pbd_cell_method(&item->cell)->name);
-    qsort(list.use, list.count, sizeof *list.use, by_time);
-    *out = list.use;
-    *count = list.count;
-    list.use = NULL; /* the caller's */
+    for (long step = 0; step < steps; step++) {
+        free_list(&list);
+        PBD_TRY(step_watched(&stage, &watch));
+        if (list.count == 0)
+            return pbd_error(PBD_NOT_SUPPORTED, "method %s launches no kernels", pbd_cell_method(&item->cell)->name);
+        if (step > 0 && seconds_of(&list) >= seconds_of(&fastest)) continue;
+        const kernel_list slower = fastest;
+        fastest = list;
+        list = slower;
+        list.exec = stage.exec;
+    }
+    qsort(fastest.use, fastest.count, sizeof *fastest.use, by_time);
+    *out = fastest.use;
+    *count = fastest.count;
+    fastest.use = NULL; /* the caller's */
     return pbd_ok();
 }
 
