@@ -256,13 +256,19 @@ typedef struct xpbi_solve_args {
 } xpbi_solve_args;
 
 /* Prefetches indices, since the hardware prefetcher stops at page boundaries. */
-enum { XPBI_AHEAD = 12, XPBI_NEXT = 6 }; /* rows; rows of the next slice */
+enum { XPBI_AHEAD = 12, XPBI_NEXT = 6, XPBI_PARTNERS = 8 }; /* rows; rows of the next slice; rows of partners */
 PBD_FN void xpbi_prefetch_row(const uint32_t *at) {
 #if PBD_BATCH > 1
     __builtin_prefetch(at + XPBI_AHEAD * XPBI_LANES);
 #else
     (void)at;
 #endif
+}
+
+/* Prefetches the positions and velocities of a row's neighbours. */
+PBD_FN void xpbi_prefetch_partners(const xpbi_slices *s, const real *v, const uint32_t *at) {
+    batch_prefetch_rows(s->x, at, PBD_BATCH);
+    batch_prefetch_rows(v, at, PBD_BATCH);
 }
 
 /* Prefetches what is read after the loop over the neighbours of a slice, and the first indices of the next slice. A
@@ -296,6 +302,7 @@ PBD_FN vmat3 xpbi_velocity_gradient(const xpbi_slices *s, const real *v, size_t 
     batch_load_rows(s->x, own, 1, PBD_BATCH, x);
     for (size_t row = begin; row < end; row++, at += XPBI_LANES) {
         xpbi_prefetch_row(at);
+        if (row + XPBI_PARTNERS < end) xpbi_prefetch_partners(s, v, at + XPBI_PARTNERS * XPBI_LANES);
         const vvec3 t = xpbi_gradient(s, at, x);
         batch_load_rows(v, at, 1, PBD_BATCH, b);
         if (kept && row - begin < XPBI_KEPT) {

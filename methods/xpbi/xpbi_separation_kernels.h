@@ -56,6 +56,19 @@ PBD_FN void xpbi_separate_row(const xpbi_separate_args *a, int at_rest, const ui
     batch_store_rows(a->v, at, 1, PBD_BATCH, vb);
 }
 
+/* Prefetches the partners of the first rows of a slice, which are the near ones, and the first indices of the slice
+ * after it. */
+enum { XPBI_NEAR_ROWS = 2 };
+PBD_FN void xpbi_prefetch_near(const xpbi_separate_args *a, size_t slice, size_t lane) {
+    const size_t begin = a->s.row[slice], end = a->s.row[slice + 1];
+    for (size_t k = 0; k < 2 * XPBI_NEAR_ROWS; k++) batch_prefetch(a->s.neighbour + (end + k) * XPBI_LANES + lane);
+    for (size_t row = begin; row < end && row < begin + XPBI_NEAR_ROWS; row++) {
+        const uint32_t *at = a->s.neighbour + row * XPBI_LANES + lane;
+        batch_prefetch_rows(a->x, at, PBD_BATCH);
+        batch_prefetch_rows(a->v, at, PBD_BATCH);
+    }
+}
+
 PBD_FN void xpbi_part_slice(const xpbi_separate_args *a, int at_rest, size_t slice, size_t lane) {
     const size_t slot = slice * XPBI_LANES + lane;
     const uint32_t *own = a->s.own + slot, *near = a->s.near + slot;
@@ -78,8 +91,10 @@ PBD_FN void xpbi_part_slice(const xpbi_separate_args *a, int at_rest, size_t sli
 
 PBD_FN void xpbi_part_cells(const xpbi_separate_args *a, int at_rest, size_t first) {
     const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
-    for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
+    for (size_t slice = a->s.bundle[bundle], end = a->s.bundle[bundle + 1]; slice < end; slice++) {
+        if (slice + 1 < end) xpbi_prefetch_near(a, slice + 1, lane % XPBI_LANES);
         xpbi_part_slice(a, at_rest, slice, lane % XPBI_LANES);
+    }
 }
 
 /* Work: particles of the cells, and pairs that may touch. */
