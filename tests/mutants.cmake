@@ -188,6 +188,8 @@ mutant(fluid_pair_sign fluid ${fluid} "fluid_gather(a->change, at, count) * x[3]
 mutant(fluid_mirror_sign fluid ${fluid} "square += 4 * m->distance[c] * m->other[c];" "square -= 4 * m->distance[c] * m->other[c];")
 mutant(fluid_multiplier_sign fluid ${fluid} "(excess - soft * from)" "(-excess - soft * from)")
 mutant(fluid_mirrored_reach fluid ${fluid} "int near = first[i] * first[j] < left;" "int near = 2 * first[i] * first[j] < left;")
+mutant(fluid_mirrored_second fluid ${fluid} "near = second[i] * second[j] < left ||" "near = second[i] * second[j] < 0 ||")
+mutant(fluid_mirrored_third fluid ${fluid} "third[i] * third[j] < left;" "third[i] * third[j] < 0;")
 mutant(fluid_mirrored_end fluid ${fluid} "if (row >= mirrored) continue;" "if (row + 1 >= mirrored) continue;")
 
 set(cloth_contact methods/physics/parts/cloth_contact_kernels.h)
