@@ -265,7 +265,7 @@ PBD_FN void xpbi_prefetch_row(const uint32_t *at) {
 #endif
 }
 
-/* Prefetches the positions and velocities of a row's neighbours. */
+/* Prefetches the positions and velocities of a row's neighbours. Gains a few percent in f64, nothing in f32. */
 PBD_FN void xpbi_prefetch_partners(const xpbi_slices *s, const real *v, const uint32_t *at) {
     batch_prefetch_rows(s->x, at, PBD_BATCH);
     batch_prefetch_rows(v, at, PBD_BATCH);
@@ -302,7 +302,8 @@ PBD_FN vmat3 xpbi_velocity_gradient(const xpbi_slices *s, const real *v, size_t 
     batch_load_rows(s->x, own, 1, PBD_BATCH, x);
     for (size_t row = begin; row < end; row++, at += XPBI_LANES) {
         xpbi_prefetch_row(at);
-        if (row + XPBI_PARTNERS < end) xpbi_prefetch_partners(s, v, at + XPBI_PARTNERS * XPBI_LANES);
+        if (sizeof(real) == sizeof(double) && row + XPBI_PARTNERS < end)
+            xpbi_prefetch_partners(s, v, at + XPBI_PARTNERS * XPBI_LANES);
         const vvec3 t = xpbi_gradient(s, at, x);
         batch_load_rows(v, at, 1, PBD_BATCH, b);
         if (kept && row - begin < XPBI_KEPT) {
