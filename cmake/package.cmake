@@ -7,7 +7,7 @@ if(NOT PBD_ARCH STREQUAL "")
 endif()
 set(package_link_flags)
 if(PBD_SANITIZE)
-    list(APPEND package_flags -fsanitize=${PBD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    list(APPEND package_flags ${sanitize_flags} -fno-omit-frame-pointer)
     list(APPEND package_link_flags -fsanitize=${PBD_SANITIZE})
 endif()
 

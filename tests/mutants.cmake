@@ -177,7 +177,7 @@ set(work methods/physics/surface/collider_pose.h)
 mutant(collider_work_sign collider_work ${work} "row[COLLIDER_WORK] += rate" "row[COLLIDER_WORK] -= rate" methods/physics/parts/contact.c)
 mutant(collider_work_velocity collider_work ${work} "collider_carried(c, surface));" "vec3_scale(0, collider_carried(c, surface)));" methods/physics/parts/contact.c)
 mutant(collider_work_middle collider_work ${work} "- 0.5 * by[d]);" "+ 0.5 * by[d]);" methods/physics/parts/contact.c)
-mutant(collider_work_mirror collider_work methods/physics/parts/fluid_kernels.h "by[c] += push * m->other[c];" "by[c] -= push * m->other[c];" methods/physics/parts/fluid.c)
+mutant(collider_work_mirror collider_work methods/physics/parts/fluid_walls_kernels.h "by[c] += push * m->other[c];" "by[c] -= push * m->other[c];" methods/physics/parts/fluid.c)
 
 mutant(mesh_side contact methods/physics/surface/mesh_collider.h "side = vec3_dot(off, out) < 0 ?" "side = vec3_dot(off, out) > 0 ?")
 mutant(mesh_weight_sign mesh_tree methods/physics/surface/mesh_search.h "best->weight[k] = 1 - t;" "best->weight[k] = 1 + t;")
@@ -185,7 +185,7 @@ mutant(mesh_box_sign mesh_tree methods/physics/surface/mesh_search.h "above = at
 
 set(fluid methods/physics/parts/fluid_kernels.h)
 mutant(fluid_pair_sign fluid ${fluid} "fluid_gather(a->change, at, count) * x[3] + l * b[3]" "fluid_gather(a->change, at, count) * x[3] - l * b[3]")
-mutant(fluid_mirror_sign fluid ${fluid} "square += 4 * m->distance[c] * m->other[c];" "square -= 4 * m->distance[c] * m->other[c];")
+mutant(fluid_mirror_sign fluid methods/physics/parts/fluid_walls_kernels.h "square += 4 * m->distance[c] * m->other[c];" "square -= 4 * m->distance[c] * m->other[c];")
 mutant(fluid_multiplier_sign fluid ${fluid} "(excess - soft * from)" "(-excess - soft * from)")
 mutant(fluid_mirrored_reach fluid ${fluid} "int near = first[i] * first[j] < left;" "int near = 2 * first[i] * first[j] < left;")
 mutant(fluid_mirrored_second fluid ${fluid} "near = second[i] * second[j] < left ||" "near = second[i] * second[j] < 0 ||")

@@ -282,17 +282,17 @@ static told gate_engines(const char *now, const char *before) {
                 "--max-regression", "50%", "--confirm-after", "0", "--time", "0.01");
 }
 
-static void write_suite(const char *method, const char *tolerances) {
+static void write_suite(const char *method, const char *duration, const char *tolerances) {
     char text[400];
     snprintf(text, sizeof text,
              "cells:\n  - {name: bar, case: collapse, method: %s, set: [cells=1, E=1e6, duration=%s]%s}\n", method,
-             strcmp(method, "minimal") == 0 ? "0.05" : "0.2", tolerances); /* that engine is in Python */
+             duration, tolerances);
     write_text("gated.yaml", text);
 }
 
 /* `gate` with an engine as its own former version passes, or is undecided on a busy machine. */
-static void gate_same(const char *file, const char *method) {
-    write_suite(method, "");
+static void gate_same(const char *file, const char *method, const char *duration) {
+    write_suite(method, duration, "");
     told t = gate_engines(file, file);
     if (t.code != 4) expect_code(t, 0);
     expect_says(t.out, "bar");
@@ -305,13 +305,13 @@ static void test_gated(void **unused) {
     const char *python = minimal();
     char file[PATH_MAX + 320];
     snprintf(file, sizeof file, "%s", springs());
-    gate_same(file, "springs");
-    if (python && !SANITIZED) gate_same(python, "minimal"); /* the same code, by a slower engine */
+    gate_same(file, "springs", "0.2");
+    if (python && !SANITIZED) gate_same(python, "minimal", "0.05"); /* the same code, by a slower engine */
     assert_int_equal(mkdir(in_workplace("other"), 0777), 0);
     write_text("other/springs.yaml",
                "name: springs\nwhat: another\nsource: tests\nlicence: MIT\n"
                "command: [" PBD_TEST_ELASTIC "]\n");
-    write_suite("springs", ", tolerances: [inverted_tets=2.5]");
+    write_suite("springs", "0.2", ", tolerances: [inverted_tets=2.5]");
     char other[PATH_MAX + 320];
     snprintf(other, sizeof other, "%s", in_workplace("other/springs.yaml"));
     told t = gate_engines(other, file);
