@@ -191,6 +191,7 @@ mutant(fluid_mirrored_reach fluid ${fluid} "int near = first[i] * first[j] < lef
 mutant(fluid_mirrored_second fluid ${fluid} "near = second[i] * second[j] < left ||" "near = second[i] * second[j] < 0 ||")
 mutant(fluid_mirrored_third fluid ${fluid} "third[i] * third[j] < left;" "third[i] * third[j] < 0;")
 mutant(fluid_mirrored_end fluid ${fluid} "if (row >= mirrored) continue;" "if (row + 1 >= mirrored) continue;")
+mutant(fluid_mirrored_lane fluid ${fluid} "const vmask listed = (vmask)(of_lane > (real)(row - begin));" "const vmask listed = (vmask)(of_lane >= (real)0);")
 
 set(cloth_contact methods/physics/parts/cloth_contact_kernels.h)
 mutant(cloth_contact_reaction cloth_contact ${cloth_contact} "p[2] -= p[3] * sum.z;" "p[2] += p[3] * sum.z;")

@@ -378,7 +378,8 @@ static void test_smoothing(void **unused) {
 /* ---- Backends ---------------------------------------------------------------------------------------------------- */
 
 static const char *const busy[] = {
-    "iterations=4", "iterations=4 crowding=0.05 vorticity=0.1 xsph=0.2 settling=0",
+    "iterations=4", "iterations=4 crowding=0.05 vorticity=0.1 xsph=0.2 settling=0", "iterations=4 xsph=0.2 settling=0",
+    "iterations=4 support=3",
     "iterations=4 multipliers=printed keep=0 kernel=poly6_spiky printed_softening=60 settling=0"};
 
 /* A cloud that moves into a corner, half of it compressed. */

@@ -122,6 +122,9 @@ static size_t arrays_of(const void *self, device_array *row) {
                                  DEVICE_ARRAY(f->images, n + 1),
                                  DEVICE_ARRAY(f->block, FLUID_MEASURED * (n / FLUID_BLOCK + 1)),
                                  DEVICE_ARRAY(f->length, n),
+                                 DEVICE_ARRAY(f->key, n),
+                                 DEVICE_ARRAY(f->from, n),
+                                 DEVICE_ARRAY(f->own, n),
                                  DEVICE_ARRAY(f->mirrored, n),
                                  DEVICE_ARRAY(f->kept, FLUID_KEPT * n),
                                  DEVICE_ARRAY(f->slice, n / FLUID_LANES + 2),
@@ -210,7 +213,7 @@ pbd_status fluid_create(fluid *f, const pbd_scene *scene, const fluid_settings *
 
 /* ---- A pass ------------------------------------------------------------------------------------------------------ */
 
-static fluid_lists lists_of(const fluid *f) { return (fluid_lists){f->grid.particle, f->slice, f->mirrored, f->list}; }
+static fluid_lists lists_of(const fluid *f) { return (fluid_lists){f->own, f->slice, f->mirrored, f->list}; }
 
 static real reach_of(const fluid *f) { return (real)(FARTHER * f->support); }
 
@@ -301,12 +304,16 @@ static pbd_status search(fluid *f) {
                               .square = reach * reach,
                               .rows = f->rows,
                               .length = f->length,
-                              .mirrored = f->mirrored,
+                              .key = f->key,
                               .kept = f->kept,
+                              .from = f->from,
+                              .own = f->own,
+                              .mirrored = f->mirrored,
                               .slice = f->slice};
     const size_t slices = (f->rows + FLUID_LANES - 1) / FLUID_LANES;
     uint64_t rows = 0;
     PBD_TRY(PBD_RUN(f->exec, fluid_count, f->rows, grid_search_work(g, work_of(f, 0).entries), &args));
+    PBD_TRY(PBD_RUN(f->exec, fluid_order, f->rows, &args));
     PBD_TRY(PBD_RUN(f->exec, fluid_measure_slices, slices, &args));
     PBD_TRY(pbd_scan(f->exec, f->slice, slices, &rows));
     f->entries = rows * FLUID_LANES;

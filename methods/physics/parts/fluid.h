@@ -77,7 +77,7 @@ typedef struct fluid {
     uint8_t *matter;
     real *multiplier, *allowed, *exchange; /* by index in the scene; exchange: 3 each */
     real *p, *role, *gain, *change, *excess, *images, *distance, *normal, *smooth, *curl, *block;
-    uint32_t *length, *mirrored, *kept, *slice, *list, *corner;
+    uint32_t *length, *key, *kept, *from, *own, *mirrored, *slice, *list, *corner;
 } fluid;
 
 /* For all particles of the scene. *f may be freed also after an error. */

@@ -23,6 +23,7 @@
 enum {
     FLUID_LANES = PARTICLE_SLICE, /* particles per slice of the lists */
     FLUID_KEPT = 64,              /* neighbours that a count stores; the default support has 52 on a lattice */
+    FLUID_WINDOW = 64,            /* consecutive particles of the grid that are sorted by the length of their lists */
     FLUID_BLOCK = 16
 };
 
@@ -104,9 +105,11 @@ PBD_ITEM(fluid_place, fluid_place_args, i, 14 * sizeof(real), 10) {
 
 /* ---- Neighbour search -------------------------------------------------------------------------------------------- */
 
-/* Lists are stored in slices: row r of a slice has the r-th neighbour of each of its FLUID_LANES places in the order of
- * the grid. Short lists are padded with the placeholder. Pairs without liquid are omitted. The neighbours with an image
- * within reach come first, so that the others are not tested for images. */
+/* Lists are stored in slices: row r of a slice has the r-th neighbour of each of its FLUID_LANES places. Places are
+ * those of the grid, sorted within windows by the number of neighbours with an image within reach and by that of all
+ * neighbours, so that lists of a slice are about equally long. Short lists are padded with the placeholder. Pairs
+ * without liquid are omitted. The neighbours with an image within reach come first, so that the others are not tested
+ * for images. */
 typedef struct fluid_lists {
     const uint32_t *own;      /* row of each place */
     const uint32_t *slice;    /* first row of each slice; one more at the end */
@@ -120,8 +123,9 @@ typedef struct fluid_search_args {
     fluid_walls walls;
     real square;
     size_t rows;
-    uint32_t *length, *mirrored; /* by place */
-    uint32_t *kept;              /* FLUID_KEPT by place */
+    uint32_t *length, *key;          /* by place in the grid */
+    uint32_t *kept;                  /* FLUID_KEPT by place in the grid */
+    uint32_t *from, *own, *mirrored; /* by place: its place in the grid; its row; fluid_lists */
     uint32_t *slice, *list;
 } fluid_search_args;
 
@@ -148,20 +152,10 @@ PBD_FN uint32_t fluid_search(const fluid_search_args *a, uint32_t self, uint32_t
     return found;
 }
 
-PBD_ITEM_OVER(fluid_count, fluid_search_args, k, 4 * sizeof(real) + 9 * 8 + 8, 30, 4 * sizeof(real), 9) {
-    a->length[k] = fluid_search(a, (uint32_t)k, a->kept + FLUID_KEPT * k, 1, FLUID_KEPT);
-}
-
-PBD_ITEM(fluid_measure_slices, fluid_search_args, s, 4 * FLUID_LANES + 4, FLUID_LANES) {
-    uint32_t most = 0;
-    for (size_t k = FLUID_LANES * s; k < FLUID_LANES * (s + 1) && k < a->rows; k++)
-        most = a->length[k] > most ? a->length[k] : most;
-    a->slice[s] = most;
-}
-
-/* Moves the neighbours of row `i` with an image within reach to the front of a list. Returns their number. An image in
- * several mirrors is farther than in one of them. */
-PBD_FN uint32_t fluid_put_mirrored_first(const fluid_search_args *a, size_t i, uint32_t *list, size_t length) {
+/* Moves the neighbours of row `i` with an image within reach to the front of a list, whose entries are `stride`
+ * apart. Returns their number. An image in several mirrors is farther than in one of them. */
+PBD_FN uint32_t fluid_put_mirrored_first(const fluid_search_args *a, size_t i, uint32_t *list, size_t stride,
+                                         size_t length) {
     const fluid_walls *w = &a->walls;
     const uint32_t *corner = w->corner + FLUID_CORNER * i;
     uint32_t front = 0;
@@ -170,27 +164,56 @@ PBD_FN uint32_t fluid_put_mirrored_first(const fluid_search_args *a, size_t i, u
     const real *third = w->distance + corner[2] * w->stride;
     const vec3 x = load3(a->p, i);
     for (size_t r = 0; r < length; r++) {
-        const uint32_t j = list[FLUID_LANES * r];
+        const uint32_t j = list[stride * r];
         const vec3 d = vec3_sub(x, load3(a->p, j));
         const real left = (real)0.25 * (a->square - vec3_dot(d, d));
         int near = first[i] * first[j] < left;
         if (!near && corner[1] != (uint32_t)w->count) near = second[i] * second[j] < left || third[i] * third[j] < left;
         if (!near) continue;
-        list[FLUID_LANES * r] = list[FLUID_LANES * front];
-        list[FLUID_LANES * front++] = j;
+        list[stride * r] = list[stride * front];
+        list[stride * front++] = j;
     }
     return front;
 }
 
-PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 16, 0, 12, 0) {
-    const size_t s = k / FLUID_LANES, rows = a->slice[s + 1] - a->slice[s];
-    const uint32_t length = k < a->rows ? a->length[k] : 0, *kept = a->kept + FLUID_KEPT * k;
+/* The key sorts places: the number of neighbours with an image within reach, then that of all. The former counts as 0
+ * for a list that is not kept. */
+PBD_ITEM_OVER(fluid_count, fluid_search_args, k, 4 * sizeof(real) + 9 * 8 + 8, 30, 4 * sizeof(real), 9) {
+    uint32_t *kept = a->kept + FLUID_KEPT * k, mirrored = 0;
+    const uint32_t length = fluid_search(a, (uint32_t)k, kept, 1, FLUID_KEPT);
+    if (length <= FLUID_KEPT) mirrored = fluid_put_mirrored_first(a, a->grid.particle[k], kept, 1, length);
+    a->length[k] = length;
+    a->key[k] = mirrored << 16 | (length < 0xffff ? length : 0xffff);
+}
+
+/* Sorts each window of places in descending order of their keys; equal keys keep their order. */
+PBD_ITEM(fluid_order, fluid_search_args, k, 4 * 4, FLUID_WINDOW) {
+    const size_t begin = k - k % FLUID_WINDOW, end = begin + FLUID_WINDOW < a->rows ? begin + FLUID_WINDOW : a->rows;
+    const uint32_t key = a->key[k];
+    uint32_t before = 0;
+    for (size_t j = begin; j < k; j++) before += a->key[j] >= key;
+    for (size_t j = k + 1; j < end; j++) before += a->key[j] > key;
+    a->from[begin + before] = (uint32_t)k;
+    a->own[begin + before] = a->grid.particle[k];
+    a->mirrored[begin + before] = key >> 16;
+}
+
+PBD_ITEM(fluid_measure_slices, fluid_search_args, s, 8 * FLUID_LANES + 4, FLUID_LANES) {
+    uint32_t most = 0;
+    for (size_t k = FLUID_LANES * s; k < FLUID_LANES * (s + 1) && k < a->rows; k++)
+        most = a->length[a->from[k]] > most ? a->length[a->from[k]] : most;
+    a->slice[s] = most;
+}
+
+PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 20, 0, 12, 0) {
+    const size_t s = k / FLUID_LANES, rows = a->slice[s + 1] - a->slice[s], from = k < a->rows ? a->from[k] : 0;
+    const uint32_t length = k < a->rows ? a->length[from] : 0, *kept = a->kept + FLUID_KEPT * from;
     uint32_t *to = a->list + FLUID_LANES * (size_t)a->slice[s] + k % FLUID_LANES;
-    if (length > FLUID_KEPT)
-        fluid_search(a, (uint32_t)k, to, FLUID_LANES, length);
-    else
+    if (length > FLUID_KEPT) {
+        fluid_search(a, (uint32_t)from, to, FLUID_LANES, length);
+        a->mirrored[k] = fluid_put_mirrored_first(a, a->own[k], to, FLUID_LANES, length);
+    } else
         for (size_t r = 0; r < length; r++) to[FLUID_LANES * r] = kept[r];
-    if (k < a->rows) a->mirrored[k] = fluid_put_mirrored_first(a, a->grid.particle[k], to, length);
     for (size_t r = length; r < rows; r++) to[FLUID_LANES * r] = (uint32_t)a->rows;
 }
 
@@ -284,11 +307,23 @@ PBD_FN void fluid_add(fluid_sums *s, const fluid_shape *shape, vreal square, vve
     s->spread += gain * k.slope * k.slope * square;
 }
 
-/* The end of the rows of `count` places from `first` whose neighbours may have an image within reach. */
-PBD_FN size_t fluid_mirrored_end(const fluid_lists *lists, size_t first, int count) {
+/* The neighbours of each of `count` places from `first` that may have an image within reach; the end of their rows. */
+PBD_FN vreal fluid_mirrored_of(const fluid_lists *lists, size_t first, int count, size_t *end) {
+    real lane[PBD_BATCH];
     uint32_t most = 0;
-    for (int l = 0; l < count; l++) most = lists->mirrored[first + l] > most ? lists->mirrored[first + l] : most;
-    return lists->slice[first / FLUID_LANES] + most;
+    for (int l = 0; l < PBD_BATCH; l++) {
+        const uint32_t mirrored = l < count ? lists->mirrored[first + l] : 0;
+        lane[l] = (real)mirrored;
+        most = mirrored > most ? mirrored : most;
+    }
+    *end = lists->slice[first / FLUID_LANES] + most;
+    return batch_load(lane, 0, PBD_BATCH);
+}
+
+/* The squared distance of a neighbour's image; beyond the support unless `listed`, so that what a particle feels does
+ * not depend on the others of its batch. */
+PBD_FN vreal fluid_listed_square(const fluid_mirrors *m, const fluid_shape *shape, int set, vreal near, vmask listed) {
+    return vreal_where(listed, fluid_image_square(m, set, near), vreal_set(4 * shape->support * shape->support));
 }
 
 /* Operations of a neighbour and of an image of one within the support, counted in machine code (gcc 12, AVX2, f32). */
@@ -320,7 +355,8 @@ PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 
         fluid_add(&s, &shape, square, fluid_image_arm(&mirrors, set, zero3), x[3], v[3] * x[3] * x[3]);
     }
     const size_t begin = a->lists.slice[slice], end = a->lists.slice[slice + 1];
-    const size_t mirrored = fluid_mirrored_end(&a->lists, first, count);
+    size_t mirrored;
+    const vreal of_lane = fluid_mirrored_of(&a->lists, first, count, &mirrored);
     for (size_t row = begin; row < end; row++) {
         const uint32_t *at = a->lists.list + FLUID_LANES * row + lane;
         vreal b[4];
@@ -330,9 +366,10 @@ PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 
         const vreal near = vvec3_dot(pair, pair);
         fluid_add(&s, &shape, near, pair, b[3], gain);
         if (row >= mirrored) continue;
+        const vmask listed = (vmask)(of_lane > (real)(row - begin));
         fluid_visit_mirrors(&walls, &mirrors, at, count);
         for (int set = 1; set < sets; set++) {
-            const vreal square = fluid_image_square(&mirrors, set, near);
+            const vreal square = fluid_listed_square(&mirrors, &shape, set, near, listed);
             if (!fluid_is_near(&shape, square)) continue;
             fluid_add(&s, &shape, square, fluid_image_arm(&mirrors, set, pair), b[3], gain);
             s.images += vreal_where((vmask)(square * shape.per_square < 1) & (vmask)(b[3] > 0), one, zero);
@@ -407,7 +444,8 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
                FLUID_MOVE_NEIGHBOUR) {
     const size_t slice = first / FLUID_LANES, lane = first % FLUID_LANES;
     const size_t begin = a->lists.slice[slice], end = a->lists.slice[slice + 1];
-    const size_t mirrored = fluid_mirrored_end(&a->lists, first, count);
+    size_t mirrored;
+    const vreal of_lane = fluid_mirrored_of(&a->lists, first, count, &mirrored);
     const uint32_t *own = a->lists.own + first;
     const fluid_shape shape = a->shape;
     const fluid_walls walls = a->walls;
@@ -442,9 +480,10 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
             other = vvec3_add(other, vvec3_scale(stranger, by)); /* the placeholder contributes 0 */
         }
         if (row >= mirrored) continue;
+        const vmask listed = (vmask)(of_lane > (real)(row - begin));
         fluid_visit_mirrors(&walls, &mirrors, at, count);
         for (int set = 1; set < sets; set++) {
-            const vreal square = fluid_image_square(&mirrors, set, near);
+            const vreal square = fluid_listed_square(&mirrors, &shape, set, near, listed);
             if (!fluid_is_near(&shape, square)) continue;
             const vreal image = shared * fluid_kernel_at(&shape, square).slope;
             move = vvec3_add(move, vvec3_scale(image, fluid_image_arm(&mirrors, set, pair)));
@@ -579,7 +618,7 @@ typedef struct fluid_reduce_args {
     const uint32_t *id;
     const real *role, *excess, *exchange; /* exchange may be NULL */
     const real *images;                   /* by row */
-    const uint32_t *length;               /* length of the list, by place */
+    const uint32_t *length;               /* length of the list, by place in the grid */
     size_t rows;
     real *out;
 } fluid_reduce_args;
