@@ -129,7 +129,8 @@ typedef struct fluid_search_args {
     uint32_t *slice, *list;
 } fluid_search_args;
 
-/* Finds the neighbours of place `self`; writes them to `list`, `stride` apart, while they fit. Returns their number. */
+/* Finds the neighbours of place `self`. Writes them to `list`, `stride` apart; with a stride of 1 while they `fit`.
+ * Returns their number. */
 PBD_FN uint32_t fluid_search(const fluid_search_args *a, uint32_t self, uint32_t *list, uint32_t stride, uint32_t fit) {
     const grid_view *g = &a->grid;
     const real role = g->w[self];
@@ -145,8 +146,11 @@ PBD_FN uint32_t fluid_search(const fluid_search_args *a, uint32_t self, uint32_t
             const vmask meets =
                 (vmask)(grid_squares(g, x, at) < a->square) & (vmask)(batch_load(g->w, at, PBD_BATCH) >= least);
             uint32_t near = batch_bits(meets) & grid_lanes(at, places.end, self);
-            for (; near; near &= near - 1, found++)
-                if (found < fit) list[found * stride] = g->particle[at + (uint32_t)lowest_bit(near)];
+            const uint32_t more = (uint32_t)count_bits(near);
+            if (stride == 1 && found + more <= fit) append_bits(list + found, fit - found, g->particle + at, near);
+            for (uint32_t to = found; stride > 1 && near; near &= near - 1, to++)
+                list[to * stride] = g->particle[at + (uint32_t)lowest_bit(near)];
+            found += more;
         }
     }
     return found;
