@@ -78,7 +78,7 @@ static void test_repeats_are_rounds(void **state) {
                 "  - {name: again, case: hex_fit, method: pbd_distance, threads: 1, repeats: 3, axes: "
                 "[\"nu=0.05:0.45:0.1\"]}\nclaims:\n  - {id: tiny.rounds, says: some text, sql: SELECT count(*) AS "
                 "value FROM again, reproduced: '> 14'}\n");
-    told answer = tell("reproduce", "tiny-rounds", DB("rounds.db"));
+    told answer = tell("reproduce", "tiny-rounds", "--jobs", "1", DB("rounds.db"));
     expect_code(answer, 0);
     expect_says(answer.out, "reproduced      tiny.rounds");
     forget(&answer);
@@ -95,6 +95,13 @@ static void test_repeats_are_rounds(void **state) {
 }
 
 /* ---- Several runs at a time -------------------------------------------------------------------------------------- */
+
+/* An invocation for each command, and one for each of its three processes that made a run: on a busy machine one may
+ * begin when the others have made all. */
+static void check_invocations(const char *db, int commands) {
+    const uintmax_t found = (uintmax_t)count_rows(db, "SELECT count(*) FROM invocation");
+    assert_in_range(found, 2 * (uintmax_t)commands, 4 * (uintmax_t)commands);
+}
 
 /* Runs and data do not depend on the number of processes; each process is stored as a separate invocation. */
 static void test_runs_beside_each_other(void **state) {
@@ -114,7 +121,7 @@ static void test_runs_beside_each_other(void **state) {
     free(data[0]);
     free(data[1]);
     assert_int_equal(count_rows("one.db", "SELECT count(*) FROM invocation"), 1);
-    assert_int_equal(count_rows("three.db", "SELECT count(*) FROM invocation"), 4);
+    check_invocations("three.db", 1);
     assert_int_equal(count_rows("three.db",
                                 "SELECT count(*) FROM run WHERE invocation_id IN "
                                 "(SELECT invocation_id FROM claim_result)"),
@@ -122,7 +129,7 @@ static void test_runs_beside_each_other(void **state) {
     told answer = tell("reproduce", "tiny-fig1", "--jobs", "3", "--again", DB("three.db"));
     expect_code(answer, 0);
     forget(&answer);
-    assert_int_equal(count_rows("three.db", "SELECT count(*) FROM invocation"), 8);
+    check_invocations("three.db", 2);
     answer = tell("reproduce", "tiny-fig1", "--jobs", "0", DB("three.db"));
     expect_code(answer, 2);
     forget(&answer);
