@@ -105,8 +105,8 @@ PBD_ITEM(fluid_place, fluid_place_args, i, 14 * sizeof(real), 10) {
 
 /* ---- Neighbour search -------------------------------------------------------------------------------------------- */
 
-/* Lists are stored in slices: row r of a slice has the r-th neighbour of each of its FLUID_LANES places. Places are
- * those of the grid, sorted within windows by the number of neighbours with an image within reach and by that of all
+/* Lists are stored in slices: row r of a slice has the r-th neighbour of each of its FLUID_LANES places. The places of
+ * the grid are sorted within windows by the number of neighbours with an image within reach, then by that of all
  * neighbours, so that lists of a slice are about equally long. Short lists are padded with the placeholder. Pairs
  * without liquid are omitted. The neighbours with an image within reach come first, so that the others are not tested
  * for images. */
@@ -123,9 +123,10 @@ typedef struct fluid_search_args {
     fluid_walls walls;
     real square;
     size_t rows;
-    uint32_t *length, *key;          /* by place in the grid */
-    uint32_t *kept;                  /* FLUID_KEPT by place in the grid */
-    uint32_t *from, *own, *mirrored; /* by place: its place in the grid; its row; fluid_lists */
+    uint32_t *length, *key;   /* by place in the grid */
+    uint32_t *kept;           /* FLUID_KEPT by place in the grid */
+    uint32_t *from;           /* by place: its place in the grid */
+    uint32_t *own, *mirrored; /* of fluid_lists */
     uint32_t *slice, *list;
 } fluid_search_args;
 
