@@ -145,7 +145,9 @@ header_mutant(flow_hardening_sign flow_rules ${flow}/nacc.h "t.log_j - K(0.5) * 
 
 set(smoothed methods/desbrun_sph/desbrun_sph_kernels.h)
 mutant(cohesion_sign desbrun_sph ${smoothed} "(density - law->rest)" "(density + law->rest)")
-mutant(viscosity_sign desbrun_sph ${smoothed} "(law.quadratic * near - law.linear)" "(law.quadratic * near + law.linear)")
+mutant(viscosity_sign desbrun_sph ${smoothed} "(law.quadratic * closes - law.linear)" "(law.quadratic * closes + law.linear)")
+mutant(smoothed_list_end desbrun_sph ${smoothed} "lanes->lengths > (real)at" "lanes->lengths >= (real)at")
+mutant(coincident_sign desbrun_sph ${smoothed} "(i[k] > j[k] ? -3 : 3)" "(i[k] > j[k] ? 3 : -3)")
 mutant(prediction_sign desbrun_sph ${smoothed} "vec3_scale(age, load3(a->p.a, i))" "vec3_scale(-age, load3(a->p.a, i))")
 
 mutant(xpbi_pressure_sign xpbi methods/xpbi/xpbi_constraint_kernels.h "vvec3_scale(2 * mu, e), lambda * trace)" "vvec3_scale(2 * mu, e), -lambda * trace)")
@@ -184,7 +186,7 @@ mutant(mesh_weight_sign mesh_tree methods/physics/surface/mesh_search.h "best->w
 mutant(mesh_box_sign mesh_tree methods/physics/surface/mesh_search.h "above = at[d] - box[3 + d];" "above = at[d] + box[3 + d];")
 
 set(fluid methods/physics/parts/fluid_kernels.h)
-mutant(fluid_pair_sign fluid ${fluid} "fluid_gather(a->change, at, count) * x[3] + l * b[3]" "fluid_gather(a->change, at, count) * x[3] - l * b[3]")
+mutant(fluid_pair_sign fluid ${fluid} "batch_gather(a->change, at, count) * x[3] + l * b[3]" "batch_gather(a->change, at, count) * x[3] - l * b[3]")
 mutant(fluid_mirror_sign fluid methods/physics/parts/fluid_walls_kernels.h "square += 4 * m->distance[c] * m->other[c];" "square -= 4 * m->distance[c] * m->other[c];")
 mutant(fluid_multiplier_sign fluid ${fluid} "(excess - soft * from)" "(-excess - soft * from)")
 mutant(fluid_mirrored_reach fluid ${fluid} "int near = first[i] * first[j] < left;" "int near = 2 * first[i] * first[j] < left;")

@@ -290,6 +290,30 @@ PBD_FN void batch_store(real *values, size_t first, int count, vreal x) {
 #endif
 }
 
+/* values[index[l]] in lane l; lanes beyond count repeat the last. */
+PBD_FN vreal batch_gather(const real *values, const uint32_t *index, int count) {
+#if PBD_BATCH == 1
+    (void)count;
+    return values[index[0]];
+#else
+    vreal out;
+    if (count == PBD_BATCH)
+        for (int l = 0; l < PBD_BATCH; l++) out[l] = values[index[l]];
+    else
+        for (int l = 0; l < PBD_BATCH; l++) out[l] = values[index[l < count ? l : count - 1]];
+    return out;
+#endif
+}
+
+PBD_FN real batch_lane(vreal x, int l) {
+#if PBD_BATCH == 1
+    (void)l;
+    return x;
+#else
+    return x[l];
+#endif
+}
+
 /* Stores to rows at, at + stride, ..., without an index array. */
 PBD_FN void batch_store_strided(real *rows, size_t at, size_t stride, int count, const vreal in[4]) {
 #if PBD_BATCH == 1

@@ -50,13 +50,44 @@ typedef struct sph_lists {
 
 PBD_FN size_t sph_particle(const sph_lists *l, size_t item) { return l->active ? l->active[item] : item; }
 
+/* Particles side by side, a lane for each, with their lists. Lanes beyond the last particle repeat it. */
+typedef struct sph_lanes {
+    uint32_t own[PBD_BATCH], begin[PBD_BATCH], length[PBD_BATCH], longest;
+    vreal lengths;
+} sph_lanes;
+
+PBD_FN sph_lanes sph_lanes_of(const sph_lists *l, size_t first, int count) {
+    sph_lanes out;
+    real lengths[PBD_BATCH];
+    out.longest = 0;
+    for (int k = 0; k < PBD_BATCH; k++) {
+        out.own[k] = (uint32_t)sph_particle(l, first + (size_t)(k < count ? k : count - 1));
+        out.begin[k] = l->first[out.own[k]];
+        out.length[k] = l->first[out.own[k] + 1] - out.begin[k];
+        out.longest = out.length[k] > out.longest ? out.length[k] : out.longest;
+        lengths[k] = (real)out.length[k];
+    }
+    out.lengths = batch_load(lengths, 0, PBD_BATCH);
+    return out;
+}
+
+/* The neighbour at `at` in the list of each lane. A lane whose list has ended gets its own particle, and is not in the
+ * mask. */
+PBD_FN vmask sph_partners(const sph_lists *l, const sph_lanes *lanes, uint32_t at, uint32_t partner[PBD_BATCH]) {
+    for (int k = 0; k < PBD_BATCH; k++)
+        partner[k] = at < lanes->length[k] ? l->list[lanes->begin[k] + at] : lanes->own[k];
+    return lanes->lengths > (real)at;
+}
+
 /* grad_i W_ij for d = x_i - x_j. Two coincident particles repel each other along x, the one of higher index in the
  * positive direction, so that both compute the same direction. */
-PBD_FN vec3 sph_gradient(const sph_law *law, vec3 d, real square, size_t i, size_t j) {
-    const real slope = sph_kernel_scaled(law->kernel, law->sigma, law->per_square, square).slope;
-    if (square > 0) return vec3_scale(slope, d);
-    const real at_zero = law->kernel == SPH_SPIKY ? -3 * law->sigma / law->support : 0;
-    return vec3_make(i > j ? at_zero : -at_zero, 0, 0);
+PBD_FN vvec3 sph_gradient(const sph_law *law, vvec3 d, vreal square, const uint32_t *i, const uint32_t *j) {
+    vvec3 out = vvec3_scale(vsph_kernel_scaled(law->kernel, law->sigma, law->per_square, square).slope, d);
+    if (law->kernel != SPH_SPIKY || !vmask_any(square <= 0)) return out;
+    real away[PBD_BATCH];
+    for (int k = 0; k < PBD_BATCH; k++) away[k] = (i[k] > j[k] ? -3 : 3) * law->sigma / law->support;
+    out.x = vreal_where(square > 0, out.x, batch_load(away, 0, PBD_BATCH));
+    return out;
 }
 
 /* P/rho^2 of Eq. 7. */
@@ -144,49 +175,74 @@ typedef struct sph_pair_args {
 } sph_pair_args;
 
 /* Eq. 3; i counts itself. */
-PBD_ITEM_OVER(sph_density, sph_pair_args, item, 6 * sizeof(real) + 8, 5, 4 * sizeof(real) + 4, 15) {
-    const size_t i = sph_particle(&a->lists, item);
-    const vec3 x = load3(a->p.x, i);
-    real sum = a->p.x[4 * i + 3] * a->p.law.sigma;
-    for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
-        const size_t j = a->lists.list[at];
-        const vec3 d = vec3_sub(x, load3(a->p.x, j));
-        sum += a->p.x[4 * j + 3] *
-               sph_kernel_scaled(a->p.law.kernel, a->p.law.sigma, a->p.law.per_square, vec3_dot(d, d)).w;
+PBD_BATCH_OVER(sph_density, sph_pair_args, first, count, 6 * sizeof(real) + 8, 5, 4 * sizeof(real) + 4, 15) {
+    const sph_lanes lanes = sph_lanes_of(&a->lists, first, count);
+    const sph_law law = a->p.law;
+    vreal x[4];
+    batch_load_rows(a->p.x, lanes.own, 1, PBD_BATCH, x);
+    vreal sum = x[3] * law.sigma;
+    for (uint32_t at = 0; at < lanes.longest; at++) {
+        uint32_t j[PBD_BATCH];
+        vreal b[4];
+        const vmask listed = sph_partners(&a->lists, &lanes, at, j);
+        batch_load_rows(a->p.x, j, 1, PBD_BATCH, b);
+        const vvec3 d = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
+        const vreal w = vsph_kernel_scaled(law.kernel, law.sigma, law.per_square, vvec3_dot(d, d)).w;
+        sum += vreal_where(listed, b[3], vreal_set(0)) * w;
     }
-    a->p.density_now[i] = sum;
-    a->p.u[4 * i + 3] = sph_pressure_term(&a->p.law, sum);
+    for (int k = 0; k < count; k++) {
+        a->p.density_now[lanes.own[k]] = batch_lane(sum, k);
+        a->p.u[4 * (size_t)lanes.own[k] + 3] = sph_pressure_term(&law, batch_lane(sum, k));
+    }
 }
 
 /* Accelerations by Eqs. 5 and 7. Terms are antisymmetric, so momentum is conserved. */
-PBD_ITEM_OVER(sph_force, sph_pair_args, item, 15 * sizeof(real) + 8, 10, 9 * sizeof(real) + 4, 50) {
-    const size_t i = sph_particle(&a->lists, item);
+PBD_BATCH_OVER(sph_force, sph_pair_args, first, count, 15 * sizeof(real) + 8, 10, 9 * sizeof(real) + 4, 50) {
+    const sph_lanes lanes = sph_lanes_of(&a->lists, first, count);
+    const uint32_t *own = lanes.own;
     const sph_law law = a->p.law;
-    const vec3 x = load3(a->p.x, i), u = load3(a->p.u, i);
-    const real term = a->p.u[4 * i + 3], density = a->p.density_now[i], soft = law.h * law.h / 100;
-    const real reach = law.support * law.support;
-    vec3 sum = vec3_make(law.external[0], law.external[1], law.external[2]);
-    if (a->p.load) sum = vec3_add(sum, load3(a->p.load, i));
-    real rate = 0, closing = 0, largest = law.printed ? (real)-1e30 : 0;
-    for (uint32_t at = a->lists.first[i]; at < a->lists.first[i + 1]; at++) {
-        const size_t j = a->lists.list[at];
-        const vec3 d = vec3_sub(x, load3(a->p.x, j));
-        const real square = vec3_dot(d, d), mass = a->p.x[4 * j + 3];
-        if (!(square < reach)) continue;
-        const vec3 w = vec3_sub(u, load3(a->p.u, j));
-        const vec3 gradient = sph_gradient(&law, d, square, i, j);
-        const real mu = law.h * vec3_dot(w, d) / (square + soft);
-        const real near = mu < 0 ? mu : 0;
-        const real damping = near * (law.quadratic * near - law.linear) / ((density + a->p.density_now[j]) / 2);
-        sum = vec3_sub(sum, vec3_scale(mass * (term + a->p.u[4 * j + 3] + damping), gradient));
-        rate += mass * vec3_dot(w, gradient);
-        closing = -near > closing ? -near : closing;
-        largest = mu > largest ? mu : largest;
+    const real soft = law.h * law.h / 100, reach = law.support * law.support;
+    const vreal zero = vreal_set(0), density = batch_gather(a->p.density_now, own, PBD_BATCH);
+    vreal x[4], u[4];
+    batch_load_rows(a->p.x, own, 1, PBD_BATCH, x);
+    batch_load_rows(a->p.u, own, 1, PBD_BATCH, u);
+    vvec3 sum = vvec3_make(vreal_set(law.external[0]), vreal_set(law.external[1]), vreal_set(law.external[2]));
+    if (a->p.load) {
+        vreal load[4];
+        batch_load_rows(a->p.load, own, 1, PBD_BATCH, load);
+        sum = vvec3_add(sum, vvec3_make(load[0], load[1], load[2]));
     }
-    const real held = a->p.v[4 * i + 3];
-    sph_store3(a->p.b, i, vec3_scale(held, sum));
-    a->p.b[4 * i + 3] = !law.printed ? closing : largest > (real)-1e30 ? largest : 0;
-    a->p.rate[i] = rate;
+    vreal rate = zero, closing = zero, largest = vreal_set(law.printed ? (real)-1e30 : 0);
+    for (uint32_t at = 0; at < lanes.longest; at++) {
+        uint32_t j[PBD_BATCH];
+        vreal b[4], c[4];
+        const vmask listed = sph_partners(&a->lists, &lanes, at, j);
+        batch_load_rows(a->p.x, j, 1, PBD_BATCH, b);
+        const vvec3 d = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
+        const vreal square = vvec3_dot(d, d);
+        const vmask near = listed & (square < reach);
+        if (!vmask_any(near)) continue;
+        batch_load_rows(a->p.u, j, 1, PBD_BATCH, c);
+        const vvec3 w = vvec3_make(u[0] - c[0], u[1] - c[1], u[2] - c[2]);
+        const vvec3 gradient = sph_gradient(&law, d, square, own, j);
+        const vreal mass = vreal_where(near, b[3], zero), mu = law.h * vvec3_dot(w, d) / (square + soft);
+        const vreal closes = vreal_where(mu < 0, mu, zero);
+        const vreal damping = closes * (law.quadratic * closes - law.linear) /
+                              ((density + batch_gather(a->p.density_now, j, PBD_BATCH)) / 2);
+        sum = vvec3_sub(sum, vvec3_scale(mass * (u[3] + c[3] + damping), gradient));
+        rate += mass * vvec3_dot(w, gradient);
+        closing = vreal_where(near & (-closes > closing), -closes, closing);
+        largest = vreal_where(near & (mu > largest), mu, largest);
+    }
+    for (int k = 0; k < count; k++) {
+        const size_t i = own[k];
+        const real held = a->p.v[4 * i + 3], most = batch_lane(largest, k);
+        a->p.b[4 * i] = held * batch_lane(sum.x, k);
+        a->p.b[4 * i + 1] = held * batch_lane(sum.y, k);
+        a->p.b[4 * i + 2] = held * batch_lane(sum.z, k);
+        a->p.b[4 * i + 3] = !law.printed ? batch_lane(closing, k) : most > (real)-1e30 ? most : 0;
+        a->p.rate[i] = batch_lane(rate, k);
+    }
 }
 
 /* The largest step by waves and by speed, s (Eq. 8). As printed, the bound by waves can be negative (D-3): then it is

@@ -222,32 +222,6 @@ PBD_ITEM_OVER(fluid_fill, fluid_search_args, k, 20, 0, 12, 0) {
     for (size_t r = length; r < rows; r++) to[FLUID_LANES * r] = (uint32_t)a->rows;
 }
 
-/* ---- Lanes of a batch -------------------------------------------------------------------------------------------- */
-
-/* Loads values[index[l]] into lane l; lanes beyond count repeat the last. */
-PBD_FN vreal fluid_gather(const real *values, const uint32_t *index, int count) {
-#if PBD_BATCH == 1
-    (void)count;
-    return values[index[0]];
-#else
-    vreal out;
-    if (count == PBD_BATCH)
-        for (int l = 0; l < PBD_BATCH; l++) out[l] = values[index[l]];
-    else
-        for (int l = 0; l < PBD_BATCH; l++) out[l] = values[index[l < count ? l : count - 1]];
-    return out;
-#endif
-}
-
-PBD_FN real fluid_lane(vreal x, int l) {
-#if PBD_BATCH == 1
-    (void)l;
-    return x;
-#else
-    return x[l];
-#endif
-}
-
 /* ---- Constraints ------------------------------------------------------------------------------------------------- */
 
 enum {
@@ -366,7 +340,7 @@ PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 
         const uint32_t *at = a->lists.list + FLUID_LANES * row + lane;
         vreal b[4];
         batch_load_rows(a->p, at, 1, count, b);
-        const vreal gain = fluid_gather(a->gain, at, count);
+        const vreal gain = batch_gather(a->gain, at, count);
         const vvec3 pair = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
         const vreal near = vvec3_dot(pair, pair);
         fluid_add(&s, &shape, near, pair, b[3], gain);
@@ -381,11 +355,11 @@ PBD_BATCH_OVER(fluid_solve, fluid_solve_args, first, count, 14 * sizeof(real) + 
         }
     }
     for (int l = 0; l < count; l++) {
-        const vec3 g = vec3_make(inverse * fluid_lane(s.gradient.x, l), inverse * fluid_lane(s.gradient.y, l),
-                                 inverse * fluid_lane(s.gradient.z, l));
-        const real weight = fluid_lane(v[3], l) * vec3_dot(g, g) + inverse * inverse * fluid_lane(s.spread, l);
-        if (a->task == FLUID_EVALUATE) a->images[own[l]] = fluid_lane(s.images, l);
-        fluid_set_multiplier(a, own[l], inverse * fluid_lane(s.sum, l) - 1, weight, fluid_lane(x[3], l));
+        const vec3 g = vec3_make(inverse * batch_lane(s.gradient.x, l), inverse * batch_lane(s.gradient.y, l),
+                                 inverse * batch_lane(s.gradient.z, l));
+        const real weight = batch_lane(v[3], l) * vec3_dot(g, g) + inverse * inverse * batch_lane(s.spread, l);
+        if (a->task == FLUID_EVALUATE) a->images[own[l]] = batch_lane(s.images, l);
+        fluid_set_multiplier(a, own[l], inverse * batch_lane(s.sum, l) - 1, weight, batch_lane(x[3], l));
     }
 }
 
@@ -431,7 +405,7 @@ PBD_FN void fluid_sum_walls(const fluid_move_args *a, const fluid_mirrors *m, co
     for (int c = 0; c < FLUID_CORNER; c++) {
         if (c >= m->count) break;
         const real *n = a->walls.normal + 4 * (m->wall[c][l] * a->walls.stride + row);
-        const double pressed = 2 * (double)impulse * (double)fluid_lane(by[c], l);
+        const double pressed = 2 * (double)impulse * (double)batch_lane(by[c], l);
         sums[COLLIDER_WORK] += pressed * (double)n[3] * a->sums.inverse_dt;
         for (int d = 0; d < 3; d++) sums[COLLIDER_IMPULSE + d] += pressed * (double)n[d];
     }
@@ -454,7 +428,7 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
     const uint32_t *own = a->lists.own + first;
     const fluid_shape shape = a->shape;
     const fluid_walls walls = a->walls;
-    const vreal zero = vreal_set(0), l = fluid_gather(a->change, own, count), role = fluid_gather(a->role, own, count);
+    const vreal zero = vreal_set(0), l = batch_gather(a->change, own, count), role = batch_gather(a->role, own, count);
     const vvec3 zero3 = vvec3_make(zero, zero, zero);
     vreal x[4], v[4], by_wall[FLUID_CORNER] = {zero, zero, zero};
     vvec3 move = zero3, other = zero3;
@@ -475,13 +449,13 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
         const vvec3 pair = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
         const vreal near = vvec3_dot(pair, pair);
         const fluid_value k = fluid_kernel_at(&shape, near);
-        const vreal shared = fluid_gather(a->change, at, count) * x[3] + l * b[3];
+        const vreal shared = batch_gather(a->change, at, count) * x[3] + l * b[3];
         vreal push = shared;
         if (a->crowd > 0) push += (real)0.5 * (x[3] + b[3]) * vreal_where(b[3] > 0, fluid_crowding(a, k.w), zero);
         const vvec3 by = vvec3_scale(push * k.slope, pair);
         move = vvec3_add(move, by);
         if (a->exchange) {
-            const vreal stranger = vreal_where(fluid_gather(a->role, at, count) == role, zero, vreal_set(1));
+            const vreal stranger = vreal_where(batch_gather(a->role, at, count) == role, zero, vreal_set(1));
             other = vvec3_add(other, vvec3_scale(stranger, by)); /* the placeholder contributes 0 */
         }
         if (row >= mirrored) continue;
@@ -498,17 +472,17 @@ PBD_BATCH_OVER(fluid_move, fluid_move_args, first, count, 13 * sizeof(real) + 4,
     batch_load_rows(a->v, own, 1, count, v);
     for (int i = 0; i < count; i++) {
         const size_t to = own[i];
-        const real w = fluid_lane(v[3], i), impulse = -a->inverse_dt * a->inverse_sum, scale = w * impulse;
+        const real w = batch_lane(v[3], i), impulse = -a->inverse_dt * a->inverse_sum, scale = w * impulse;
         if (!(a->role[to] >= 0) || !(w > 0)) continue;
-        a->v[4 * to] = fluid_lane(v[0], i) + scale * fluid_lane(move.x, i);
-        a->v[4 * to + 1] = fluid_lane(v[1], i) + scale * fluid_lane(move.y, i);
-        a->v[4 * to + 2] = fluid_lane(v[2], i) + scale * fluid_lane(move.z, i);
+        a->v[4 * to] = batch_lane(v[0], i) + scale * batch_lane(move.x, i);
+        a->v[4 * to + 1] = batch_lane(v[1], i) + scale * batch_lane(move.y, i);
+        a->v[4 * to + 2] = batch_lane(v[2], i) + scale * batch_lane(move.z, i);
         if (a->sums.row) fluid_sum_walls(a, &mirrors, by_wall, i, to, impulse);
         if (!a->exchange) continue;
         real *e = a->exchange + 3 * fluid_id(a->id, to);
-        e[0] += impulse * fluid_lane(other.x, i);
-        e[1] += impulse * fluid_lane(other.y, i);
-        e[2] += impulse * fluid_lane(other.z, i);
+        e[0] += impulse * batch_lane(other.x, i);
+        e[1] += impulse * batch_lane(other.y, i);
+        e[2] += impulse * batch_lane(other.z, i);
     }
 }
 
@@ -541,7 +515,7 @@ PBD_BATCH_OVER(fluid_smooth, fluid_smooth_args, first, count, 13 * sizeof(real) 
         const vvec3 d = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
         const vvec3 slip = vvec3_make(u[0] - v[0], u[1] - v[1], u[2] - v[2]);
         const fluid_value k = fluid_kernel_at(&shape, vvec3_dot(d, d));
-        const vreal liquid = vreal_where(fluid_gather(a->role, at, count) > 0, vreal_set(1), zero);
+        const vreal liquid = vreal_where(batch_gather(a->role, at, count) > 0, vreal_set(1), zero);
         const vreal ratio = vreal_where((u[3] > 0) & (v[3] > 0), v[3] / vreal_max(u[3], tiny), vreal_set(1));
         sum = vvec3_add(sum, vvec3_scale(liquid * k.w * (real)0.5 * (b[3] + x[3] * ratio), slip));
         curl = vvec3_add(curl, vvec3_scale(liquid * b[3] * k.slope, vvec3_cross(d, slip)));
@@ -549,13 +523,13 @@ PBD_BATCH_OVER(fluid_smooth, fluid_smooth_args, first, count, 13 * sizeof(real) 
     for (int i = 0; i < count; i++) {
         const size_t to = own[i];
         real *out = a->smooth + 4 * to;
-        const real share = a->role[to] > 0 && fluid_lane(v[3], i) > 0 ? a->share : 0;
-        out[0] = fluid_lane(v[0], i) + share * fluid_lane(sum.x, i);
-        out[1] = fluid_lane(v[1], i) + share * fluid_lane(sum.y, i);
-        out[2] = fluid_lane(v[2], i) + share * fluid_lane(sum.z, i);
-        out[3] = fluid_lane(v[3], i);
+        const real share = a->role[to] > 0 && batch_lane(v[3], i) > 0 ? a->share : 0;
+        out[0] = batch_lane(v[0], i) + share * batch_lane(sum.x, i);
+        out[1] = batch_lane(v[1], i) + share * batch_lane(sum.y, i);
+        out[2] = batch_lane(v[2], i) + share * batch_lane(sum.z, i);
+        out[3] = batch_lane(v[3], i);
         if (!a->curl) continue;
-        const vec3 c = vec3_make(fluid_lane(curl.x, i), fluid_lane(curl.y, i), fluid_lane(curl.z, i));
+        const vec3 c = vec3_make(batch_lane(curl.x, i), batch_lane(curl.y, i), batch_lane(curl.z, i));
         a->curl[4 * to] = c.x;
         a->curl[4 * to + 1] = c.y;
         a->curl[4 * to + 2] = c.z;
@@ -588,7 +562,7 @@ PBD_BATCH_OVER(fluid_confine, fluid_confine_args, first, count, 16 * sizeof(real
         batch_load_rows(a->p, at, 1, count, b);
         batch_load_rows(a->curl, at, 1, count, u);
         const vvec3 d = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
-        const vreal liquid = vreal_where(fluid_gather(a->role, at, count) > 0, vreal_set(1), zero);
+        const vreal liquid = vreal_where(batch_gather(a->role, at, count) > 0, vreal_set(1), zero);
         const fluid_value k = fluid_kernel_at(&shape, vvec3_dot(d, d));
         sum = vvec3_add(sum, vvec3_scale(liquid * b[3] * k.slope * (u[3] - w[3]), d));
     }
@@ -598,9 +572,9 @@ PBD_BATCH_OVER(fluid_confine, fluid_confine_args, first, count, 16 * sizeof(real
     for (int i = 0; i < count; i++) {
         const size_t to = own[i];
         if (!(a->role[to] > 0) || !(a->smooth[4 * to + 3] > 0)) continue;
-        a->smooth[4 * to] += fluid_lane(push.x, i);
-        a->smooth[4 * to + 1] += fluid_lane(push.y, i);
-        a->smooth[4 * to + 2] += fluid_lane(push.z, i);
+        a->smooth[4 * to] += batch_lane(push.x, i);
+        a->smooth[4 * to + 1] += batch_lane(push.y, i);
+        a->smooth[4 * to + 2] += batch_lane(push.z, i);
     }
 }
 
