@@ -173,8 +173,9 @@ static pbd_status collide(void *self, stepper *run) {
                                    .v = s->v,
                                    .sums = collider_sums_of(&run->colliders),
                                    .dt = (real)run->dt};
+    const pbd_work work = {.items = s->particles, .entries = s->particles * run->colliders.count};
     return PBD_PHASE(run->recorder, collider_poses_phase(&run->colliders, "colliders"),
-                     PBD_RUN(run->exec, pbf_collide, s->particles, &args));
+                     PBD_RUN(run->exec, pbf_collide, s->particles, work, &args));
 }
 
 static const step_part particles = {

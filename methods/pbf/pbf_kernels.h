@@ -33,8 +33,8 @@ typedef struct pbf_collide_args {
 } pbf_collide_args;
 
 /* Corrects the velocity of a particle that would end beyond a collider, so that it ends on the surface, with friction
- * relative to the surface's motion. */
-PBD_ITEM(pbf_collide, pbf_collide_args, i, 16 * sizeof(real), 60) {
+ * relative to the surface's motion. Work: particles, and the colliders of each. */
+PBD_ITEM_OVER(pbf_collide, pbf_collide_args, i, 16 * sizeof(real), 20, 0, 40) {
     real *v = a->v + 4 * i;
     if (!(v[3] > 0)) return;
     const vec3 start = load3(a->x, i);

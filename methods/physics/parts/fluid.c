@@ -240,7 +240,8 @@ static pbd_status place(fluid *f, const real *x, const real *v, const collider_p
     PBD_TRY(PBD_RUN(f->exec, fluid_place, f->rows + 1, &args));
     if (f->walls == 0) return pbd_ok();
     const fluid_measure_args measure = {walls->device, f->p, f->role, walls_of(f), walls->sums != NULL};
-    return PBD_RUN(f->exec, fluid_measure_walls, f->rows, &measure);
+    const pbd_work work = {.items = f->rows, .entries = f->rows * (size_t)f->walls};
+    return PBD_RUN(f->exec, fluid_measure_walls, f->rows, work, &measure);
 }
 
 static pbd_status solve(fluid *f, const real *v, double dt, int task) {

@@ -51,7 +51,8 @@ PBD_FN vec3 fluid_surface_goes(const collider_pose *c, collider_gap gap, vec3 x)
                                    : vec3_make(0, 0, 0);
 }
 
-PBD_ITEM(fluid_measure_walls, fluid_measure_args, i, 9 * sizeof(real), 40) {
+/* Work: rows, and the walls of each. */
+PBD_ITEM_OVER(fluid_measure_walls, fluid_measure_args, i, 5 * sizeof(real) + 12, 0, 4 * sizeof(real), 40) {
     const fluid_walls *w = &a->walls;
     uint32_t *corner = w->corner + FLUID_CORNER * i;
     w->distance[(size_t)w->count * w->stride + i] = (real)1e15;
