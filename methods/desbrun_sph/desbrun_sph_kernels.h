@@ -52,7 +52,8 @@ PBD_FN size_t sph_particle(const sph_lists *l, size_t item) { return l->active ?
 
 /* Particles side by side, a lane for each, with their lists. Lanes beyond the last particle repeat it. */
 typedef struct sph_lanes {
-    uint32_t own[PBD_BATCH], begin[PBD_BATCH], length[PBD_BATCH], longest;
+    uint32_t own[PBD_BATCH];                               /* the particles */
+    uint32_t begin[PBD_BATCH], length[PBD_BATCH], longest; /* of their lists */
     vreal lengths;
 } sph_lanes;
 
