@@ -305,7 +305,6 @@ PBD_FN vreal batch_gather(const real *values, const uint32_t *index, int count) 
 #endif
 }
 
-/* Lane l of a batch. */
 PBD_FN real batch_lane(vreal x, int l) {
 #if PBD_BATCH == 1
     (void)l;

@@ -80,14 +80,20 @@ PBD_FN vmask sph_partners(const sph_lists *l, const sph_lanes *lanes, uint32_t a
     return lanes->lengths > (real)at;
 }
 
+/* v in the lanes of the mask, 0 in the others. */
+PBD_FN vvec3 sph_only(vmask lanes, vvec3 v) {
+    const vreal zero = vreal_set(0);
+    return vvec3_make(vreal_where(lanes, v.x, zero), vreal_where(lanes, v.y, zero), vreal_where(lanes, v.z, zero));
+}
+
 /* grad_i W_ij for d = x_i - x_j. Two coincident particles repel each other along x, the one of higher index in the
  * positive direction, so that both compute the same direction. */
-PBD_FN vvec3 sph_gradient(const sph_law *law, vvec3 d, vreal square, const uint32_t *i, const uint32_t *j) {
+PBD_FN vvec3 sph_gradient(const sph_law *law, vvec3 d, vreal square, vmask near, const uint32_t *i, const uint32_t *j) {
     vvec3 out = vvec3_scale(vsph_kernel_scaled(law->kernel, law->sigma, law->per_square, square).slope, d);
-    if (law->kernel != SPH_SPIKY || !vmask_any(square <= 0)) return out;
+    if (law->kernel != SPH_SPIKY || !vmask_any(near & (square <= 0))) return out;
     real away[PBD_BATCH];
     for (int k = 0; k < PBD_BATCH; k++) away[k] = (i[k] > j[k] ? -3 : 3) * law->sigma / law->support;
-    out.x = vreal_where(square > 0, out.x, batch_load(away, 0, PBD_BATCH));
+    out.x = vreal_where(near & (square <= 0), batch_load(away, 0, PBD_BATCH), out.x);
     return out;
 }
 
@@ -219,19 +225,19 @@ PBD_BATCH_OVER(sph_force, sph_pair_args, first, count, 15 * sizeof(real) + 8, 10
         vreal b[4], c[4];
         const vmask listed = sph_partners(&a->lists, &lanes, at, j);
         batch_load_rows(a->p.x, j, 1, PBD_BATCH, b);
-        const vvec3 d = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
-        const vreal square = vvec3_dot(d, d);
-        const vmask near = listed & (square < reach);
+        const vvec3 apart = vvec3_make(x[0] - b[0], x[1] - b[1], x[2] - b[2]);
+        const vreal square = vvec3_dot(apart, apart);
+        const vmask near = listed & (square < reach); /* the others contribute 0, also where they are not finite */
         if (!vmask_any(near)) continue;
         batch_load_rows(a->p.u, j, 1, PBD_BATCH, c);
-        const vvec3 w = vvec3_make(u[0] - c[0], u[1] - c[1], u[2] - c[2]);
-        const vvec3 gradient = sph_gradient(&law, d, square, own, j);
-        const vreal mass = vreal_where(near, b[3], zero), mu = law.h * vvec3_dot(w, d) / (square + soft);
-        const vreal closes = vreal_where(mu < 0, mu, zero);
+        const vvec3 d = sph_only(near, apart), w = sph_only(near, vvec3_make(u[0] - c[0], u[1] - c[1], u[2] - c[2]));
+        const vvec3 gradient = sph_gradient(&law, d, square, near, own, j);
+        const vreal mu = law.h * vvec3_dot(w, d) / (square + soft), closes = vreal_where(mu < 0, mu, zero);
         const vreal damping = closes * (law.quadratic * closes - law.linear) /
                               ((density + batch_gather(a->p.density_now, j, PBD_BATCH)) / 2);
-        sum = vvec3_sub(sum, vvec3_scale(mass * (u[3] + c[3] + damping), gradient));
-        rate += mass * vvec3_dot(w, gradient);
+        const vreal push = vreal_where(near, b[3] * (u[3] + c[3] + damping), zero);
+        sum = vvec3_sub(sum, vvec3_scale(push, gradient));
+        rate += b[3] * vvec3_dot(w, gradient);
         closing = vreal_where(near & (-closes > closing), -closes, closing);
         largest = vreal_where(near & (mu > largest), mu, largest);
     }
