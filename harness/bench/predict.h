@@ -19,7 +19,8 @@
  *     - A particle's row is an item's own once in a launch, and is then used again for each of its neighbours, from a
  *       cache: of entries, only the index and what is stored with them come from memory. The two passes over neighbours
  *       that were measured, with their particles in a cache, use five rows an entry and tell what a row costs.
- *     - Entries without a row, as the candidates of a search, lie side by side: they cost bandwidth and arithmetic.
+ *     - Entries without a row, as the candidates of a search or the walls of a particle, are contiguous: they cost
+ *       bandwidth and arithmetic.
  *     - Each operation comes with one more instruction that loads, stores, shuffles or selects: a quarter of the peak.
  */
 #ifndef PBD_PREDICT_H

@@ -91,7 +91,7 @@ PBD_FN vvec3 sph_only(vmask lanes, vvec3 v) {
 PBD_FN vvec3 sph_gradient(const sph_law *law, vvec3 d, vreal square, vmask near, const uint32_t *i, const uint32_t *j) {
     vvec3 out = vvec3_scale(vsph_kernel_scaled(law->kernel, law->sigma, law->per_square, square).slope, d);
     if (law->kernel != SPH_SPIKY || !vmask_any(near & (square <= 0))) return out;
-    real away[PBD_BATCH];
+    real away[PBD_BATCH]; /* dW/dr at 0 is -3 sigma/R */
     for (int k = 0; k < PBD_BATCH; k++) away[k] = (i[k] > j[k] ? -3 : 3) * law->sigma / law->support;
     out.x = vreal_where(near & (square <= 0), batch_load(away, 0, PBD_BATCH), out.x);
     return out;
