@@ -72,7 +72,7 @@ static void setup(bench *b) {
 /* Runs a kernel of shape `shape`; results are in b->out. */
 static pbd_status launch(bench *b, const char *name, void (*entry)(const void *, size_t), pbd_shape shape, size_t n) {
     check_ok(pbd_upload(b->exec, b->device_list, b->list, sizeof b->list));
-    pbd_kernel kernel = {name, shape, sizeof(test_args), NULL, entry, NULL, 0, 0, 0, 0};
+    pbd_kernel kernel = {name, shape, sizeof(test_args), NULL, entry, NULL, 0, 0, 0, 0, NULL};
     test_args args = {b->device_in, b->device_out, b->device_list};
     PBD_TRY(pbd_run(b->exec, &kernel, n, n, 0, 0, &args));
     return pbd_download(b->exec, b->out, b->device_out, sizeof b->out);

@@ -174,6 +174,7 @@ static bool list_append(launch_list *l, const pbd_kernel *kernel, size_t n, cons
     if (bytes > 0) { /* else the list may have no memory for arguments */
         memset(l->args + l->bytes, 0, bytes);
         memcpy(l->args + l->bytes, args, kernel->args_bytes);
+        if (kernel->clear_padding) kernel->clear_padding(l->args + l->bytes);
     }
     l->item[l->count++] = (struct deferred){kernel, n, l->bytes};
     l->bytes += bytes;

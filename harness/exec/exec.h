@@ -25,6 +25,7 @@ typedef struct pbd_kernel {
     int (*cuda)(const void *args, size_t n, void *stream);
     double bytes, flops;             /* minimum per item; reports compare it with the machine's limits */
     double entry_bytes, entry_flops; /* minimum per entry of the lists that items traverse */
+    void (*clear_padding)(void *args); /* so that equal arguments have equal bytes; NULL: they have no padding */
 } pbd_kernel;
 
 /* Totals of launches, for counters and reports. */
@@ -104,7 +105,7 @@ typedef struct pbd_block {
 } pbd_block;
 const pbd_block *pbd_exec_blocks(const pbd_exec *exec, size_t *count);
 
-/* A sequence of launches that is repeated with the same arguments, such as that of a step. Between begin and end
+/* A sequence of launches that is repeated with the same arguments, such as that of a step or of its iterations. Between begin and end
  * launches are deferred. At the end they run: on a GPU as one CUDA graph if launches and arguments are the same as last
  * time. Copies, allocations and waits in between are allowed: they first run the deferred launches, and the rest of the
  * sequence is not deferred. The cpu backend defers nothing. *repeat starts as NULL; do not nest. */

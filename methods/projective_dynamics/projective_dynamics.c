@@ -326,7 +326,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     PBD_TRY(acceleration_check(faster, scene->colliders.count > 0));
     s->solver.position.guesses = true;
     s->solver.position.touches = s->set.solve == solve_direct;
-    s->solver.position.run.repeats = s->set.solve == solve_jacobi && faster.acceleration == acceleration_none;
+    if (s->set.solve != solve_jacobi || faster.acceleration != acceleration_none) s->solver.position.run.repeats = false;
     PBD_TRY_NEW(s->step, 3 * s->solver.position.particles);
     PBD_TRY(step_matrix_create(scene, s->stiffness, &s->matrix));
     if (s->set.solve == solve_direct) PBD_TRY(make_contact(s, scene));

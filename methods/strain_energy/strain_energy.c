@@ -330,7 +330,7 @@ static pbd_status make_faster(strain_energy *s, const pbd_scene *scene, const pb
     PBD_TRY(acceleration_check(set, scene->colliders.count > 0 || of->contact.pairs));
     acceleration_create(&s->faster, set, of->particles, of->run.exec, of->run.recorder);
     acceleration_join(&s->faster, multipliers_of(s), (double)scene->particles.count / (mass * s->solver.edge));
-    of->run.repeats = set.acceleration == acceleration_none && !s->global;
+    if (set.acceleration != acceleration_none || s->global) of->run.repeats = false;
     return pbd_ok();
 }
 

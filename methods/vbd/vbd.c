@@ -390,7 +390,7 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
     PBD_TRY(position_create(&s->position, &own, &loaded, NULL, NULL, contact_settings_read(values), exec, recorder));
     PBD_TRY(acceleration_check(faster, scene->colliders.count > 0 || s->position.contact.pairs));
     collider_sums_leave_out(&s->position.run.colliders);
-    s->position.run.repeats = faster.acceleration == acceleration_none && s->set.order != order_shuffled;
+    if (faster.acceleration != acceleration_none || s->set.order == order_shuffled) s->position.run.repeats = false;
     PBD_TRY(make_tables(s, scene, &a, &tables));
     PBD_TRY(position_allocate(&s->position));
     PBD_TRY(upload_tables(s, &tables));

@@ -47,6 +47,7 @@ typedef struct xpbi_slices {
     const uint32_t *length;    /* by slot: neighbours, or XPBI_ABSENT */
     const uint32_t *near;      /* by slot: number of neighbours that may touch, which come first in the list */
     const uint32_t *neighbour; /* rows x XPBI_LANES */
+    const uint32_t *slices;    /* their number */
     const real *x;             /* rows by particle: positions, m, and volumes, m^3, of the kernels, which do not change
                                   during the iterations */
     real *smoothing;           /* rows x XPBI_LANES: weight in XSPH; NULL: not stored (xpbi_smoothing_weight) */
@@ -55,6 +56,9 @@ typedef struct xpbi_slices {
     size_t hourglass;   /* first entry of hourglass control; 0: off */
     real support, none; /* 2r, m; 0 */
 } xpbi_slices;
+
+/* Whether the slot exists: launches of a sweep over all slots are over an upper bound, as those over a stage. */
+PBD_FN int xpbi_has_slot(const xpbi_slices *s, size_t slot) { return slot < XPBI_LANES * (size_t)*s->slices; }
 
 PBD_FN vreal xpbi_entry(const xpbi_slices *s, size_t slice, size_t lane, int e) {
     return batch_load(s->entry + (slice * s->entries + (size_t)e) * XPBI_LANES + lane, 0, PBD_BATCH);
@@ -242,7 +246,7 @@ typedef struct xpbi_solve_args {
     xpbi_slices s;
     const real *v; /* velocities whose gradients are computed */
     real *moved;   /* velocities to which corrections are added: the same as v */
-    size_t lane;   /* first lane of the colour */
+    const xpbi_stage_numbers *stage;
     flow_rule rule;
     real mu, lambda; /* in units of u */
     real dt, relaxation;
@@ -510,7 +514,8 @@ PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane
  * XPBI_LANES. */
 PBD_FN void xpbi_solve(const xpbi_solve_args *a, size_t first, int count) {
     (void)count;
-    const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
+    if (!xpbi_has_lane(a->stage, first)) return;
+    const size_t lane = a->stage->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++) {
         const int last = a->form == XPBI_SHEAR ? XPBI_VOLUME : a->form;
         for (int kind = a->form; kind <= last; kind++) xpbi_solve_slice(a, slice, lane % XPBI_LANES, kind);

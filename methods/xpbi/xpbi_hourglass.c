@@ -32,8 +32,8 @@ static pbd_status sweep(const xpbi *s, const stepper *run) {
     const xpbi_layout *l = &s->layout;
     xpbi_hourglass_args args = args_of(s, run);
     for (size_t i = 0; i < l->at.stages; i++) {
-        args.lane = l->stage[i].lane;
-        PBD_TRY(PBD_RUN(run->exec, xpbi_project_hourglass, xpbi_lanes(l, i), xpbi_work(l, i), &args));
+        args.stage = l->at.stage + i;
+        PBD_TRY(PBD_RUN(run->exec, xpbi_project_hourglass, l->launched[i], xpbi_work(l, i), &args));
     }
     return pbd_ok();
 }

@@ -34,7 +34,7 @@ typedef struct xpbi_hourglass_args {
     xpbi_particles p;
     const uint32_t *note; /* by particle */
     real *v;
-    size_t lane;        /* first lane of the colour */
+    const xpbi_stage_numbers *stage;
     real stiffness, dt; /* stiffness: zeta E/r^2 */
 } xpbi_hourglass_args;
 
@@ -180,7 +180,8 @@ PBD_FN void hourglass_hold_slice(const xpbi_hourglass_args *a, size_t slice, siz
 PBD_BATCH_OVER(xpbi_project_hourglass, xpbi_hourglass_args, first, count,
                (21 + HOURGLASS_ENTRIES + 3) * sizeof(real) + 4, 55, 13 * sizeof(real) + 4, 60) {
     (void)count;
-    const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
+    if (!xpbi_has_lane(a->stage, first)) return;
+    const size_t lane = a->stage->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
         hourglass_hold_slice(a, slice, lane % XPBI_LANES);
 }

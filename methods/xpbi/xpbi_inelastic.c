@@ -200,8 +200,8 @@ static pbd_work solve_work(const xpbi *s, size_t stage) {
 /* The constraints, stage by stage. */
 static pbd_status solve_stages(const xpbi *s, xpbi_solve_args *args) {
     for (size_t i = 0; i < s->layout.at.stages; i++) {
-        args->lane = s->layout.stage[i].lane;
-        PBD_TRY(PBD_RUN(s->run.exec, xpbi_solve_cells, xpbi_lanes(&s->layout, i), solve_work(s, i), args));
+        args->stage = s->layout.at.stage + i;
+        PBD_TRY(PBD_RUN(s->run.exec, xpbi_solve_cells, s->layout.launched[i], solve_work(s, i), args));
     }
     return pbd_ok();
 }

@@ -2,7 +2,7 @@
 #include "methods/xpbi/xpbi_jacobi.h"
 
 pbd_status xpbi_jacobi_sweep(const xpbi *s, const xpbi_solve_args *solve, bool averaged, bool keep) {
-    const size_t slots = xpbi_slots_of(s), solves = s->form == XPBI_SHEAR ? 2 : 1;
+    const size_t slots = XPBI_LANES * s->layout.launched_slices, solves = s->form == XPBI_SHEAR ? 2 : 1;
     const xpbi_propose_args propose = {.of = *solve, .push = s->push};
     const xpbi_gather_args gather = {
         .s = s->layout.slices, .push = s->push, .v = s->now.v, .impulse = keep ? s->spare : NULL, .averaged = averaged};

@@ -43,6 +43,7 @@ PBD_BATCH_OVER(xpbi_propose, xpbi_propose_args, first, count, (20 + XPBI_SWEPT) 
                8 * sizeof(real) + 4, 38) {
     const xpbi_solve_args *of = &a->of;
     const xpbi_slices *s = &of->s;
+    if (!xpbi_has_slot(s, first)) return;
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = s->own + first;
     const int last = of->form == XPBI_SHEAR ? XPBI_VOLUME : of->form;
@@ -74,6 +75,7 @@ typedef struct xpbi_gather_args {
 /* Adds to each particle's velocity the corrections by its own constraint and by those of its neighbours. */
 PBD_BATCH_OVER(xpbi_gather, xpbi_gather_args, first, count, 18 * sizeof(real) + 8, 12, 16 * sizeof(real) + 4, 45) {
     const xpbi_slices *s = &a->s;
+    if (!xpbi_has_slot(s, first)) return;
     const size_t slice = first / XPBI_LANES, lane = first % XPBI_LANES;
     const uint32_t *own = s->own + first;
     vreal x[4], push[3][4], out[3];

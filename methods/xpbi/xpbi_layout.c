@@ -80,6 +80,14 @@ static pbd_status xpbi_order_cells(xpbi_layout *l) {
     return pbd_sort_pairs(l->exec, at->window, at->cell, n, XPBI_MEMBER_BITS + xpbi_bits(windows));
 }
 
+/* The items of a launch that needs `wanted`. On a GPU it keeps the last number while that is enough and less than twice
+ * too large, so that launches can be repeated (stepper.h). */
+static size_t xpbi_bound(const xpbi_layout *l, size_t wanted, size_t last) {
+    if (!pbd_exec_is_gpu(l->exec)) return wanted;
+    const bool fits = wanted <= last && last <= 2 * wanted + 8 * XPBI_LANES;
+    return fits ? last : (wanted + wanted / 8) / XPBI_LANES * XPBI_LANES + XPBI_LANES;
+}
+
 /* Assigns cells to lanes. Waits for the device, for their number. */
 static pbd_status xpbi_make_lanes(xpbi_layout *l) {
     xpbi_layout_args *at = &l->at;
@@ -95,7 +103,11 @@ static pbd_status xpbi_make_lanes(xpbi_layout *l) {
     l->lanes = l->stage[at->stages].lane;
     l->slice_count = l->stage[at->stages].slices;
     l->all = (pbd_work){.items = l->particles};
-    for (size_t s = 0; s < at->stages; s++) l->all.entries += l->stage[s].neighbours;
+    l->launched_slices = xpbi_bound(l, l->slice_count, l->launched_slices);
+    for (size_t s = 0; s < at->stages; s++) {
+        l->all.entries += l->stage[s].neighbours;
+        l->launched[s] = xpbi_bound(l, l->stage[s + 1].lane - l->stage[s].lane, l->launched[s]);
+    }
     return pbd_ok();
 }
 
@@ -129,6 +141,7 @@ static pbd_status xpbi_make_rows(xpbi_layout *l) {
     if (s->hourglass) PBD_TRY(xpbi_room(l->exec, entries, sizeof(real), &s->smoothing, &l->room[6]));
     s->bundle = at->bundle;
     s->row = at->row;
+    s->slices = &at->stage[at->stages].slices;
     s->own = at->own;
     s->length = at->slot_length;
     s->near = at->slot_near;

@@ -20,13 +20,13 @@ typedef struct xpbi_layout {
     xpbi_slices slices;
     size_t lanes, slice_count, rows;
     xpbi_stage_numbers stage[XPBI_MOST_STAGES + 1]; /* at.stages of them, and one more */
+    /* The items of a sweep's launches over each stage, and the slices of those over all slots: the lanes and slices or,
+     * on a GPU, upper bounds that seldom change. */
+    size_t launched[XPBI_MOST_STAGES], launched_slices;
     pbd_work all;                                   /* particles and all neighbours */
     size_t room[8];                                 /* capacities of growing arrays: xpbi_room */
 } xpbi_layout;
 
-static inline size_t xpbi_lanes(const xpbi_layout *l, size_t stage) {
-    return l->stage[stage + 1].lane - l->stage[stage].lane;
-}
 /* Particles of a stage and all neighbours; particles and neighbours that may touch. */
 static inline pbd_work xpbi_work(const xpbi_layout *l, size_t stage) {
     return (pbd_work){.items = l->stage[stage].particles, .entries = l->stage[stage].neighbours};

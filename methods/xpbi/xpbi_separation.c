@@ -19,9 +19,9 @@ static pbd_status part_pairs(const xpbi *s, const stepper *run, real *v) {
                                .share = (real)(time > dt ? dt / time : 1),
                                .dt = (real)dt};
     for (size_t i = 0; i < l->at.stages; i++) {
-        args.lane = l->stage[i].lane;
-        PBD_TRY(s->rest ? PBD_RUN(run->exec, xpbi_separate_at_rest, xpbi_lanes(l, i), xpbi_near_work(l, i), &args)
-                        : PBD_RUN(run->exec, xpbi_separate, xpbi_lanes(l, i), xpbi_near_work(l, i), &args));
+        args.stage = l->at.stage + i;
+        PBD_TRY(s->rest ? PBD_RUN(run->exec, xpbi_separate_at_rest, l->launched[i], xpbi_near_work(l, i), &args)
+                        : PBD_RUN(run->exec, xpbi_separate, l->launched[i], xpbi_near_work(l, i), &args));
     }
     return pbd_ok();
 }
@@ -41,8 +41,8 @@ static pbd_status keep_density(const xpbi *s, const stepper *run) {
     const xpbi_layout *l = &s->layout;
     xpbi_limit_args args = thin_args(s, run->dt);
     for (size_t i = 0; i < l->at.stages; i++) {
-        args.lane = l->stage[i].lane;
-        PBD_TRY(PBD_RUN(run->exec, xpbi_limit_density, xpbi_lanes(l, i), xpbi_work(l, i), &args));
+        args.stage = l->at.stage + i;
+        PBD_TRY(PBD_RUN(run->exec, xpbi_limit_density, l->launched[i], xpbi_work(l, i), &args));
     }
     return pbd_ok();
 }

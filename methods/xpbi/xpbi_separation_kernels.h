@@ -11,9 +11,9 @@ typedef struct xpbi_separate_args {
     xpbi_slices s;
     const real *x, *rest; /* rest: of xpbi_separate_at_rest */
     real *v;
-    size_t lane; /* the first lane of the colour */
-    real gap;    /* m */
-    real share;  /* fraction of a pair's initial deficit that a step may correct */
+    const xpbi_stage_numbers *stage;
+    real gap;   /* m */
+    real share; /* fraction of a pair's initial deficit that a step may correct */
     real dt;
 } xpbi_separate_args;
 
@@ -90,7 +90,8 @@ PBD_FN void xpbi_part_slice(const xpbi_separate_args *a, int at_rest, size_t sli
 }
 
 PBD_FN void xpbi_part_cells(const xpbi_separate_args *a, int at_rest, size_t first) {
-    const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
+    if (!xpbi_has_lane(a->stage, first)) return;
+    const size_t lane = a->stage->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle], end = a->s.bundle[bundle + 1]; slice < end; slice++) {
         if (slice + 1 < end) xpbi_prefetch_near(a, slice + 1, lane % XPBI_LANES);
         xpbi_part_slice(a, at_rest, slice, lane % XPBI_LANES);
@@ -117,7 +118,7 @@ typedef struct xpbi_limit_args {
     xpbi_slices s;
     const real *x;
     real *v;
-    size_t lane; /* the first lane of the colour */
+    const xpbi_stage_numbers *stage;
     real support, dt;
     real per_impulse; /* V^0 over the entry XPBI_IMPULSE */
     real per_rest;    /* 1/rho0 */
@@ -187,7 +188,8 @@ PBD_FN void xpbi_thin_slice(const xpbi_limit_args *a, size_t slice, size_t lane)
 /* Work: particles and neighbours. Particles below the density limit need only half of it. */
 PBD_BATCH_OVER(xpbi_limit_density, xpbi_limit_args, first, count, 9 * sizeof(real) + 8, 20, 8 * sizeof(real) + 4, 40) {
     (void)count;
-    const size_t lane = a->lane + first, bundle = lane / XPBI_LANES;
+    if (!xpbi_has_lane(a->stage, first)) return;
+    const size_t lane = a->stage->lane + first, bundle = lane / XPBI_LANES;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++)
         xpbi_thin_slice(a, slice, lane % XPBI_LANES);
 }

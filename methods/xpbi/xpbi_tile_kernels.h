@@ -163,7 +163,8 @@ PBD_FN void xpbi_tile_solve(const xpbi_solve_args *a, size_t slot, uint32_t leng
 PBD_TILE_OVER(xpbi_solve_cells, xpbi_solve_args, item, (13 + XPBI_SWEPT) * sizeof(real) + 8, 560, 12 * sizeof(real) + 4,
               68) {
 #if PBD_BATCH == 1
-    const size_t at = a->lane + item, bundle = at / XPBI_LANES;
+    if (!xpbi_has_lane(a->stage, item)) return;
+    const size_t at = a->stage->lane + item, bundle = at / XPBI_LANES;
     const int last = a->form == XPBI_SHEAR ? XPBI_VOLUME : a->form;
     for (size_t slice = a->s.bundle[bundle]; slice < a->s.bundle[bundle + 1]; slice++) {
         const size_t slot = slice * XPBI_LANES + at % XPBI_LANES;

@@ -490,7 +490,7 @@ static pbd_status make_faster(particle_energy *s, const pbd_scene *scene, const 
                          s->hourglass > 0 ? "the multipliers of hourglass" : "constraints that a blade changes");
     acceleration_create(&s->faster, set, of->particles, of->run.exec, of->run.recorder);
     if (s->material.form != ENERGY_PBD) acceleration_join(&s->faster, s->layout.slots, 0);
-    of->run.repeats = set.acceleration == acceleration_none;
+    if (set.acceleration != acceleration_none) of->run.repeats = false;
     return pbd_ok();
 }
 

@@ -191,5 +191,7 @@ pbd_status position_create(position_solver *s, const step_part *own, const pbd_s
     s->forces_end = scene->loads.forces_end;
     PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
     PBD_TRY(fill_rows(s, scene, number, inverse));
-    return contact_create(&s->contact, scene, &s->run.colliders, number, exec, recorder, touch);
+    PBD_TRY(contact_create(&s->contact, scene, &s->run.colliders, number, exec, recorder, touch));
+    if (s->contact.pairs) s->run.repeats = false; /* a search begins each substep */
+    return pbd_ok();
 }

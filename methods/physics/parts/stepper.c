@@ -19,7 +19,10 @@ void stepper_add(stepper *s, const step_part *part, void *self) {
 void stepper_free(stepper *s) {
     for (size_t k = s->parts; k-- > 0;)
         if (s->of[k].part->free) s->of[k].part->free(s->of[k].self);
-    if (s->exec) pbd_repeat_free(s->exec, s->repeat);
+    if (s->exec) {
+        pbd_repeat_free(s->exec, s->repeat);
+        for (int k = 0; k < 2; k++) pbd_repeat_free(s->exec, s->sweeps[k]);
+    }
     collider_poses_free(&s->colliders);
     *s = (stepper){0};
 }
@@ -90,22 +93,35 @@ static pbd_status report(stepper *s, bool last) {
     return pbd_ok();
 }
 
-static pbd_status substep(stepper *s, double dt, bool last, bool measured) {
+static pbd_status sweep(stepper *s, bool last) {
     bool stop = false;
-    PBD_TRY(stepper_begin(s, dt));
-    PBD_TRY(report(s, last));
-    if (measured) PBD_TRY(measure(s));
     if (s->watch) PBD_TRY(s->watch(s->watcher, s, &stop));
     while (s->done < s->iterations && !stop) {
         PBD_TRY(stepper_iterate(s));
         PBD_TRY(report(s, last));
         if (s->watch) PBD_TRY(s->watch(s->watcher, s, &stop));
     }
+    return pbd_ok();
+}
+
+static pbd_status repeat_sweeps(stepper *s, bool last) {
+    s->turn = !s->turn;
+    PBD_TRY(pbd_repeat_begin(s->exec, &s->sweeps[s->turn]));
+    PBD_TRY(sweep(s, last));
+    return pbd_repeat_end(s->exec);
+}
+
+static pbd_status substep(stepper *s, double dt, bool last, bool measured) {
+    PBD_TRY(stepper_begin(s, dt));
+    PBD_TRY(report(s, last));
+    if (measured) PBD_TRY(measure(s));
+    PBD_TRY(s->repeats ? sweep(s, last) : repeat_sweeps(s, last));
     if (measured) PBD_TRY(measure(s));
     return stepper_end(s);
 }
 
 pbd_status stepper_step(stepper *s, double dt) {
+    if (s->colliders.moves) s->repeats = false; /* their poses are uploaded */
     if (s->repeats) PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
     for (long i = 0; i < s->substeps; i++) {
         const bool last = i + 1 == s->substeps;

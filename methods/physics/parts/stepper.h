@@ -53,7 +53,8 @@ struct stepper {
     pbd_recorder *recorder;
     collider_poses colliders;
     long substeps, iterations;
-    bool repeats;   /* all steps have the same launches, which are recorded once as a graph */
+    bool repeats;   /* all steps have the same launches, which are recorded once as a graph; otherwise the iterations
+                       of a substep are, where they have the same launches as those two substeps before */
     double dt;      /* s, of the running substep */
     double time;    /* s, at the start of the substep */
     uint64_t steps; /* done */
@@ -70,7 +71,9 @@ struct stepper {
         const step_part *part;
         void *self;
     } of[STEPPER_MOST_PARTS];
-    pbd_repeat *repeat;
+    pbd_repeat *repeat;    /* of a step */
+    pbd_repeat *sweeps[2]; /* of the iterations of odd and even substeps, since parts swap arrays */
+    int turn;              /* the one in use */
 };
 
 /* Creates a stepper with the scene's colliders and no parts. *s may be freed also after an error. */

@@ -283,6 +283,7 @@ pbd_status collider_poses_create(collider_poses *c, const pbd_scene *scene, pbd_
         return pbd_error(PBD_FAILED, "out of memory for %zu colliders", n);
     memcpy(c->collider, scene->colliders.item, n * sizeof *c->collider);
     for (size_t i = 0; i < n; i++) {
+        c->moves |= pbd_collider_moves(&c->collider[i]);
         if (c->collider[i].shape != PBD_MESH) continue;
         c->meshes = true;
         PBD_TRY(make_mesh(c, i, scene, recorder));
@@ -321,9 +322,7 @@ static pbd_status add_rows(const collider_poses *c, double out[COLLIDER_SUMS]) {
 }
 
 pbd_status collider_sums_room(collider_poses *c, size_t rows) {
-    bool moving = c->wanted;
-    for (size_t i = 0; i < c->count; i++) moving |= pbd_collider_moves(&c->collider[i]);
-    if (!moving || rows <= c->summed) return pbd_ok();
+    if (!(c->moves || c->wanted) || rows <= c->summed) return pbd_ok();
     if (c->sums) PBD_TRY(add_rows(c, c->before));
     pbd_free(c->exec, c->sums);
     c->sums = NULL;

@@ -44,7 +44,8 @@ typedef struct placed_mesh {
 typedef struct collider_poses {
     pbd_exec *exec;
     size_t count;
-    bool meshes, sheets; /* whether any collider is a mesh; whether any is an open mesh */
+    bool moves;          /* whether any collider moves */
+    bool meshes, sheets; /* whether any is a mesh; whether any is an open mesh */
     bool wanted;         /* held particles move (pbd_pour): the sums give the work of holding them */
     placed_mesh *placed; /* by collider; zeroed unless a mesh */
     pbd_collider *collider;
