@@ -93,8 +93,10 @@ mutant(contact_share contact ${contact} "vreal_max(one, vreal_max(crowd[0], othe
 mutant(collider_side contact methods/physics/surface/collider_pose.h "c->container ? (real)-1 : (real)1;" "c->container ? (real)1 : (real)1;")
 
 set(stepper methods/physics/parts/stepper.c)
-mutant(residual_early convergence ${stepper} "while (s->done < s->iterations && !stop) {" "while (s->done < s->iterations && !stop) {
-        if (measured && s->done + 1 == s->iterations) { PBD_TRY(measure(s)); measured = false; }" ${stepper})
+mutant(residual_early convergence ${stepper} "PBD_TRY(s->repeats ? sweep(s, last) : repeat_sweeps(s, last));" "s->iterations -= measured;
+    PBD_TRY(measured ? sweep(s, last) : repeat_sweeps(s, last));
+    s->iterations += measured;
+    if (measured) { PBD_TRY(measure(s)); PBD_TRY(stepper_iterate(s)); return stepper_end(s); }" ${stepper})
 mutant(residual_first convergence ${stepper} "s->done == 0 ? now.norm : s->watched->first" "now.norm" ${stepper})
 mutant(residual_multiplier convergence methods/physics/matter/energy_constraint.h "+ compliance / size * lambda;" "+ 0 * compliance / size * lambda;" methods/strain_energy/strain_energy.c)
 mutant(residual_particle convergence ${particles} "energy_residual(e->form, e->compliance, particle_stress(e, f, first, count).psi," "energy_residual(e->form, e->compliance, 1 + particle_stress(e, f, first, count).psi," methods/physics/parts/particle_energy.c)

@@ -36,7 +36,7 @@ static const struct device_step {
     {"xpbi", "sand_column", "particles=300", "solver=jacobi xsph=0", 4, 0, SWEEPS},
     {"gissler_snow", "goo_drop", "particles=300", "", 5, 0, NOTHING},
     {"xpbd_grains", "sand_column", "particles=300", "", 2, 0, SWEEPS},
-    {"mpm", "sand_column", "particles=300", "", 1, 0, NOTHING},
+    {"mpm", "sand_column", "particles=300", "", 1, 0, SWEEPS},
     {"desbrun_sph", "sand_column", "particles=300", "steps=fixed", 8, 1, NOTHING},
     {"desbrun_sph", "sand_column", "particles=300", "", 120, 1, NOTHING},
 };

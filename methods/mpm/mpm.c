@@ -59,6 +59,7 @@ typedef struct mpm {
     uint32_t *first;
     real *node, *held;
     int *active;
+    pbd_repeat *repeat; /* a substep after its sort */
 } mpm;
 
 /* ---- Setting up -------------------------------------------------------------------------------------------------- */
@@ -90,6 +91,7 @@ static void destroy(void *state) {
     if (!s) return;
     device_arrays_free(s->exec, row, arrays_of(s, row));
     device_arrays_free(s->exec, row, cell_arrays_of(s, row));
+    pbd_repeat_free(s->exec, s->repeat);
     collider_poses_free(&s->colliders);
     free(s->particle);
     free(s);
@@ -293,11 +295,13 @@ static pbd_status make_room(mpm *s) {
     return collider_sums_room(&s->colliders, s->cells > s->particles ? s->cells : s->particles);
 }
 
-/* Computes the bounding box of all particles and the largest speed, and chooses the grid for it. */
+/* Computes the bounding box of all particles and the largest speed, and chooses the grid for it. Ends the repeat of a
+ * substep. */
 static pbd_status measure(mpm *s) {
     const mpm_measure_args args = {s->rows, s->particles, s->seen};
     double not_finite = 0;
     PBD_TRY(PBD_RUN(s->exec, mpm_measure, (s->particles + MPM_MEASURE_BLOCK - 1) / MPM_MEASURE_BLOCK, &args));
+    PBD_TRY(pbd_repeat_end(s->exec));
     PBD_TRY(read_seen(s, &not_finite));
     if (not_finite > 0)
         return pbd_error(PBD_DIVERGED, "%.0f of %zu particles have non-finite positions or velocities at %g s",
@@ -319,11 +323,13 @@ static const real *load_of(const mpm *s, double dt) {
     return s->forces_end > 0 && s->time > s->forces_end - 0.5 * dt ? NULL : s->load;
 }
 
+/* Begins the repeat of a substep: its launches are those of the last one while the grid is the same. */
 static pbd_status sort(mpm *s, double dt) {
     const size_t cells = cells_of(s);
     const mpm_keys_args keys = {s->rows, s->key, s->slot, s->box};
     PBD_TRY(PBD_RUN(s->exec, mpm_keys, s->particles, &keys));
     PBD_TRY(pbd_sort_pairs(s->exec, s->key, s->slot, s->particles, bits_of(cells)));
+    PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
     const grid_cells_args begin = {s->key, s->first, s->particles};
     PBD_TRY(PBD_RUN(s->exec, mpm_cells, cells + 1, &begin));
     if (!s->gathers) return pbd_ok();
