@@ -86,7 +86,10 @@ struct pbd_emu_index;
        int *colours),                                                                                        \
       (count, arity, particle, particles, order, first, colours))                                            \
     F(bool, pbd_wants_iterates, (const pbd_recorder *recorder), (recorder))                                  \
-    P(pbd_iterate, (pbd_recorder * recorder, long iteration, const double *positions), (recorder, iteration, positions))
+    P(pbd_iterate, (pbd_recorder * recorder, long iteration, const double *positions),                       \
+      (recorder, iteration, positions))                                                                      \
+    P(pbd_emu_fetch, (void *to, const void *from, size_t bytes), (to, from, bytes))                          \
+    P(pbd_emu_fetch_wait, (void), ())
 
 typedef struct pbd_host {
     uint32_t bytes; /* size of this table in the program: rows beyond it do not exist */
@@ -101,19 +104,19 @@ typedef struct pbd_host {
 /* ---- What a plug-in exports -------------------------------------------------------------------------------------- */
 
 #define PBD_GROWING(S) S(pbd_method) S(pbd_scene) S(pbd_host)
-#define PBD_FIXED(S)                                                                                             \
-    S(pbd_kernel)                                                                                                \
-    S(pbd_work)                                                                                                  \
-    S(pbd_status)                                                                                                \
-    S(pbd_param)                                                                                                 \
-    S(pbd_value)                                                                                                 \
-    S(pbd_values)                                                                                                \
-    S(pbd_content)                                                                                               \
-    S(pbd_particles)                                                                                             \
-    S(pbd_cells)                                                                                                 \
-    S(pbd_material)                                                                                              \
-    S(pbd_colliders) S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blades) S(pbd_blade) S(pbd_loads) \
-        S(pbd_hints)
+#define PBD_FIXED(S) \
+    S(pbd_kernel)    \
+    S(pbd_work)      \
+    S(pbd_status)    \
+    S(pbd_param)     \
+    S(pbd_value)     \
+    S(pbd_values)    \
+    S(pbd_content)   \
+    S(pbd_particles) \
+    S(pbd_cells)     \
+    S(pbd_material)  \
+    S(pbd_colliders) \
+    S(pbd_collider) S(pbd_collider_mesh) S(pbd_contact) S(pbd_blades) S(pbd_blade) S(pbd_loads) S(pbd_hints)
 
 typedef struct pbd_struct_size {
     const char *name; /* NULL ends a list */

@@ -20,6 +20,8 @@ enum {
     LANES = 8,
     TILES = BLOCK / LANES,
     MOST_VALUES = 64,        /* per exchange */
+    MOST_FETCHES = 64,       /* of a thread at a time */
+    MOST_FETCHED = 16,       /* bytes */
     SHARED_BYTES = 48 << 10, /* as on a GPU by default */
     STACK_BYTES = 64 << 10,
     POISON = 0xff,             /* a NaN in every precision */
@@ -114,6 +116,14 @@ static pbd_status emu_wait(void *self) {
 
 /* ---- The running block ------------------------------------------------------------------------------------------- */
 
+/* A copy to shared memory that is not complete, and what its source held when it began. */
+typedef struct fetch {
+    void *to;
+    const void *from;
+    size_t bytes;
+    char began[MOST_FETCHED];
+} fetch;
+
 /* One block runs at a time in the whole program; its memory is kept between launches. */
 static struct {
     const pbd_kernel *kernel;
@@ -123,6 +133,8 @@ static struct {
     bool descending;
     char *shared; /* SHARED_BYTES */
     double slot[TILES][LANES][MOST_VALUES];
+    fetch fetch[BLOCK][MOST_FETCHES];
+    unsigned fetches[BLOCK];
 #if EMU_PTHREADS
     pthread_barrier_t all, tile[TILES];
 #else
@@ -133,6 +145,12 @@ static struct {
 #endif
 } run;
 static _Thread_local size_t shared_used;
+
+static void run_thread(void) {
+    shared_used = 0;
+    run.fetches[threadIdx.x] = 0;
+    run.kernel->emu(run.args, run.n);
+}
 
 void *pbd_emu_shared(size_t bytes) {
     size_t at = shared_used;
@@ -149,8 +167,7 @@ static void tile_barrier(void) { pthread_barrier_wait(&run.tile[threadIdx.x / LA
 static void *thread_main(void *index) {
     threadIdx.x = (unsigned)(uintptr_t)index;
     blockIdx.x = run.block;
-    shared_used = 0;
-    run.kernel->emu(run.args, run.n);
+    run_thread();
     return NULL;
 }
 
@@ -184,8 +201,7 @@ void pbd_emu_barrier(void) { pause_fibre(AT_BARRIER); }
 static void tile_barrier(void) { pause_fibre(AT_EXCHANGE); }
 
 static void fibre_main(void) {
-    shared_used = 0;
-    run.kernel->emu(run.args, run.n);
+    run_thread();
     run.state[run.current] = DONE;
 }
 
@@ -273,6 +289,26 @@ void pbd_emu_tile_sums(void *values, int count, bool is_double) {
         BUTTERFLY(float);
 }
 
+void pbd_emu_fetch(void *to, const void *from, size_t bytes) {
+    const unsigned t = threadIdx.x;
+    if (run.fetches[t] == MOST_FETCHES || bytes > MOST_FETCHED) abort(); /* a programming error in the kernel */
+    fetch *f = &run.fetch[t][run.fetches[t]++];
+    *f = (fetch){.to = to, .from = from, .bytes = bytes};
+    memcpy(f->began, from, bytes);
+    memset(to, POISON, bytes);
+}
+
+/* A GPU may read the source at any time before this. The descending run has read it at once, the ascending one reads it
+ * now: if it has changed, their results differ. */
+void pbd_emu_fetch_wait(void) {
+    const unsigned t = threadIdx.x;
+    for (unsigned k = 0; k < run.fetches[t]; k++) {
+        const fetch *f = &run.fetch[t][k];
+        memcpy(f->to, run.descending ? f->began : f->from, f->bytes);
+    }
+    run.fetches[t] = 0;
+}
+
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 /* Loads instead of memcmp: sanitizers check each of its calls, which would dominate the time for a few bytes. */
@@ -334,7 +370,7 @@ static pbd_status mark_all(emu *e, uint32_t writer, const char *unit) {
 static pbd_status run_simple_block(emu *e, bool mark) {
     for (unsigned k = 0; k < BLOCK; k++) {
         threadIdx.x = run.descending ? BLOCK - 1 - k : k;
-        run.kernel->emu(run.args, run.n);
+        run_thread();
         if (mark) PBD_TRY(mark_all(e, run.block * BLOCK + threadIdx.x, "threads"));
     }
     return pbd_ok();

@@ -36,5 +36,8 @@ void pbd_emu_barrier(void);
 void *pbd_emu_shared(size_t bytes);
 /* Sums `count` values over the PBD_GPU_LANES lanes of the caller's tile, in the order of a butterfly of shuffles. */
 void pbd_emu_tile_sums(void *values, int count, bool is_double);
+/* lane_fetch and lane_fetch_wait of tile.h. Until it is complete, a copy's target holds NaN. */
+void pbd_emu_fetch(void *to, const void *from, size_t bytes);
+void pbd_emu_fetch_wait(void);
 
 #endif

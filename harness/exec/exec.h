@@ -23,8 +23,8 @@ typedef struct pbd_kernel {
     void (*emu)(const void *args, size_t n);
     /* Launches over n items on the stream; a cudaError_t. NULL in a build without CUDA. */
     int (*cuda)(const void *args, size_t n, void *stream);
-    double bytes, flops;             /* minimum per item; reports compare it with the machine's limits */
-    double entry_bytes, entry_flops; /* minimum per entry of the lists that items traverse */
+    double bytes, flops;               /* minimum per item; reports compare it with the machine's limits */
+    double entry_bytes, entry_flops;   /* minimum per entry of the lists that items traverse */
     void (*clear_padding)(void *args); /* so that equal arguments have equal bytes; NULL: they have no padding */
 } pbd_kernel;
 
@@ -105,10 +105,10 @@ typedef struct pbd_block {
 } pbd_block;
 const pbd_block *pbd_exec_blocks(const pbd_exec *exec, size_t *count);
 
-/* A sequence of launches that is repeated with the same arguments, such as that of a step or of its iterations. Between begin and end
- * launches are deferred. At the end they run: on a GPU as one CUDA graph if launches and arguments are the same as last
- * time. Copies, allocations and waits in between are allowed: they first run the deferred launches, and the rest of the
- * sequence is not deferred. The cpu backend defers nothing. *repeat starts as NULL; do not nest. */
+/* A sequence of launches that is repeated with the same arguments, such as that of a step or of its iterations. Between
+ * begin and end launches are deferred. At the end they run: on a GPU as one CUDA graph if launches and arguments are
+ * the same as last time. Copies, allocations and waits in between are allowed: they first run the deferred launches,
+ * and the rest of the sequence is not deferred. The cpu backend defers nothing. *repeat starts as NULL; do not nest. */
 typedef struct pbd_repeat pbd_repeat;
 pbd_status pbd_repeat_begin(pbd_exec *exec, pbd_repeat **repeat);
 pbd_status pbd_repeat_end(pbd_exec *exec);

@@ -24,7 +24,8 @@
  * plus work.entries times the second, plus work.more_flops operations. Where the host knows the number of entries only
  * after waiting for the device, it passes an estimate, documented at the launch.
  *
- * Repeats (pbd_repeat_begin) compare arguments by bytes, after clearing their padding. A body writes only data of its own item; the method ensures this by colouring or by gathering.
+ * Repeats (pbd_repeat_begin) compare arguments by bytes, after clearing their padding. A body writes only data of its
+ * own item; the method ensures this by colouring or by gathering.
  *
  *   item    one constraint or particle per lane
  *   tile    one particle per tile of PBD_LANES lanes, lanes over its neighbours:
@@ -110,20 +111,20 @@
 #define PBD_CLEAR_PADDING(args) ((void)(args))
 #endif
 
-#define PBD_KERNEL_TABLE(name, ARGS, shape, bytes, flops, entry_bytes, entry_flops)                     \
-    void PBD_ENTRY(emu, name)(const void *args, size_t n);                                              \
-    PBD_DECLARE_CUDA(name)                                                                              \
-    static void PBD_NAME(pbd_clear_##name)(void *args) { PBD_CLEAR_PADDING((ARGS *)args); }             \
-    static const pbd_kernel PBD_KERNEL(name) = {#name,                                                  \
-                                                shape,                                                  \
-                                                sizeof(ARGS),                                           \
-                                                PBD_NAME(pbd_cpu_##name),                               \
-                                                PBD_ENTRY(emu, name),                                   \
-                                                PBD_CUDA_ENTRY(name),                                   \
-                                                bytes,                                                  \
-                                                flops,                                                  \
-                                                entry_bytes,                                            \
-                                                entry_flops,                                            \
+#define PBD_KERNEL_TABLE(name, ARGS, shape, bytes, flops, entry_bytes, entry_flops)         \
+    void PBD_ENTRY(emu, name)(const void *args, size_t n);                                  \
+    PBD_DECLARE_CUDA(name)                                                                  \
+    static void PBD_NAME(pbd_clear_##name)(void *args) { PBD_CLEAR_PADDING((ARGS *)args); } \
+    static const pbd_kernel PBD_KERNEL(name) = {#name,                                      \
+                                                shape,                                      \
+                                                sizeof(ARGS),                               \
+                                                PBD_NAME(pbd_cpu_##name),                   \
+                                                PBD_ENTRY(emu, name),                       \
+                                                PBD_CUDA_ENTRY(name),                       \
+                                                bytes,                                      \
+                                                flops,                                      \
+                                                entry_bytes,                                \
+                                                entry_flops,                                \
                                                 PBD_NAME(pbd_clear_##name)};
 
 /* The typed launches that PBD_RUN calls. */

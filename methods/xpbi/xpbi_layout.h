@@ -23,8 +23,8 @@ typedef struct xpbi_layout {
     /* The items of a sweep's launches over each stage, and the slices of those over all slots: the lanes and slices or,
      * on a GPU, upper bounds that seldom change. */
     size_t launched[XPBI_MOST_STAGES], launched_slices;
-    pbd_work all;                                   /* particles and all neighbours */
-    size_t room[8];                                 /* capacities of growing arrays: xpbi_room */
+    pbd_work all;   /* particles and all neighbours */
+    size_t room[8]; /* capacities of growing arrays: xpbi_room */
 } xpbi_layout;
 
 /* Particles of a stage and all neighbours; particles and neighbours that may touch. */

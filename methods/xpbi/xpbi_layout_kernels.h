@@ -46,11 +46,9 @@ typedef struct xpbi_stage_numbers {
     uint32_t lane, particles, neighbours, near, slices;
 } xpbi_stage_numbers;
 
-/* Whether a launch over a stage has a lane for the item. On a GPU the launch is over an upper bound of the lanes, so that
- * it stays the same while their number changes (xpbi_layout.launched). */
-PBD_FN int xpbi_has_lane(const xpbi_stage_numbers *stage, size_t item) {
-    return item < stage[1].lane - stage[0].lane;
-}
+/* Whether a launch over a stage has a lane for the item. On a GPU the launch is over an upper bound of the lanes, so
+ * that it stays the same while their number changes (xpbi_layout.launched). */
+PBD_FN int xpbi_has_lane(const xpbi_stage_numbers *stage, size_t item) { return item < stage[1].lane - stage[0].lane; }
 
 typedef struct xpbi_slabs {
     int count, axis;
