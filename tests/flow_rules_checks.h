@@ -66,6 +66,38 @@ static void test_lands_on_or_inside(void **state) {
         }
 }
 
+/* Where nothing flows, a rule returns the stretches and the state that it was given, bit for bit. xpbi's constraints
+ * use them without asking whether anything flowed. */
+static void test_elastic_stretches_stay(void **state) {
+    (void)state;
+    for (int kind = 0; kind < FLOW_KINDS; kind++)
+        for (int variant = 0; variant < 4; variant++) {
+            const flow_material m = material_of((flow_kind)kind, variant);
+            const flow_rule r = rule_of((flow_kind)kind, &m);
+            uint64_t seed = 30 + (uint64_t)variant;
+            int elastic = 0;
+            for (int n = 0; n < 4000; n++) {
+                const real size = (real)(n % 4 == 0 ? 1e-5 : n % 4 == 1 ? 1e-3 : 0.05);
+                real s[3];
+                for (int k = 0; k < 3; k++) s[k] = (real)exp((double)size * (noise(&seed) - 0.3 * (n % 5)));
+                for (int k = 0; k < 3; k++) /* s.x >= s.y >= s.z */
+                    for (int j = 0; j < 2; j++)
+                        if (s[j] < s[j + 1]) {
+                            const real kept = s[j];
+                            s[j] = s[j + 1];
+                            s[j + 1] = kept;
+                        }
+                const real first = (real)first_state((flow_kind)kind, variant);
+                const flowed to = flow_by_kind(&r, vec3_make(s[0], s[1], s[2]), first);
+                if (to.moved) continue;
+                elastic++;
+                assert_true(to.s.x == s[0] && to.s.y == s[1] && to.s.z == s[2] && to.state == first);
+            }
+            print_message("    %-16s %d: %d of 4000 elastic\n", kind_name[kind], variant, elastic);
+            assert_true(elastic > 0);
+        }
+}
+
 /* Every region of mohr_coulomb's return (a plane, the edges of triaxial compression and extension, the apex) against
  * the brute-force projection, with the axes in every order. No result is in tension. drucker_prager's cone
  * circumscribes the pyramid and touches it in triaxial compression, so no result lies outside the cone. */
@@ -309,7 +341,7 @@ static void test_batches_do_the_same(void **state) {
 
 #define COMMON_FLOW_TESTS                                                                                  \
     cmocka_unit_test(test_mohr_coulomb_returns_everywhere), cmocka_unit_test(test_rules_are_the_papers),   \
-        cmocka_unit_test(test_lands_on_or_inside), cmocka_unit_test(test_nacc_lands_on_its_own_surface),   \
-        cmocka_unit_test(test_snow_ends_in_its_box), cmocka_unit_test(test_mapping_twice_changes_nothing), \
-        cmocka_unit_test(test_hostile_inputs), cmocka_unit_test(test_elastic_states_are_left_alone),       \
-        cmocka_unit_test(test_batches_do_the_same)
+        cmocka_unit_test(test_lands_on_or_inside), cmocka_unit_test(test_elastic_stretches_stay),          \
+        cmocka_unit_test(test_nacc_lands_on_its_own_surface), cmocka_unit_test(test_snow_ends_in_its_box), \
+        cmocka_unit_test(test_mapping_twice_changes_nothing), cmocka_unit_test(test_hostile_inputs),       \
+        cmocka_unit_test(test_elastic_states_are_left_alone), cmocka_unit_test(test_batches_do_the_same)

@@ -89,9 +89,10 @@ PBD_FN V(flowed) V(flow_mohr_coulomb)(const mohr_coulomb_rule *r, V(vec3) s, V(r
     /* With sin phi = 0 the plane does not limit tension, but the pyramid does. */
     out.moved = (beyond > 0) | (trace > 0);
     const V(vec3) one = V(vec3_make)(V(real_set)(1), V(real_set)(1), V(real_set)(1));
-    out.s =
+    const V(vec3) returned =
         V(stretched_by)(V(vec3_where)(ordered, s, one),
                         V(vec3_where)(ordered, V(vec3_sub)(plane, e), V(vec3_shift)(edge, V(real_set)(r->cohesion))));
+    out.s = V(vec3_where)(out.moved, returned, s);
     out.state = state;
     return out;
 }

@@ -25,7 +25,8 @@ typedef struct flow_moduli {
 #endif
 #else
 
-/* Result of a return mapping. */
+/* Result of a return mapping. Where nothing flows, s and the state are the arguments, bit for bit: xpbi uses them
+ * without `moved`. */
 typedef struct V(flowed) {
     V(vec3) s;
     V(real) state;
