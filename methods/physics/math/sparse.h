@@ -18,7 +18,8 @@ typedef struct pbd_sparse {
     double *value;
 } pbd_sparse;
 
-/* Creates the pattern of a mesh, in which all unknowns of an element are coupled, with zero values. element: node
+/* Creates the pattern of a mesh, in which all unknowns of an element are coupled, with zero values. A node without an
+ * element has its own unknowns alone. element: node
  * numbers, elements x corners. held: nodes x 3, or NULL. */
 pbd_status pbd_sparse_create(size_t nodes, const uint32_t *element, size_t elements, int corners, const bool *held,
                              pbd_sparse *out);

@@ -41,9 +41,10 @@ static pbd_status find_incidence(size_t nodes, const uint32_t *node, size_t elem
     return pbd_ok();
 }
 
-/* Writes the nodes that share an element with node p to `mine`, ascending; returns their number. */
+/* Writes node p and those that share an element with it to `mine`, ascending; returns their number. */
 static size_t neighbours_of(size_t p, const incidence *at, const uint32_t *node, int corners, uint32_t *mine) {
-    size_t count = 0, unique = 0;
+    size_t count = 1, unique = 0;
+    mine[0] = (uint32_t)p; /* also without an element */
     for (size_t k = at->first[p]; k < at->first[p + 1]; k++)
         for (int c = 0; c < corners; c++) mine[count++] = node[(size_t)corners * at->element[k] + (size_t)c];
     qsort(mine, count, sizeof *mine, compare_nodes);
