@@ -32,8 +32,8 @@ static const struct device_step {
     {"pbf", "dam_break", "cells=4", "", 4, 0, SWEEPS},
     {"gissler_snow", "sand_column", "particles=300 flow=snow", "", 60, 1, NOTHING},
     {"chen_mlsrk", "bunny_drop", "particles=300 self_contact=off", "", 2, 0, NOTHING},
-    {"xpbi", "sand_column", "particles=300", "", 4, 0, SWEEPS},
-    {"xpbi", "sand_column", "particles=300", "solver=jacobi xsph=0", 4, 0, SWEEPS},
+    {"xpbi", "sand_column", "particles=100", "", 4, 0, SWEEPS},
+    {"xpbi", "sand_column", "particles=100", "solver=jacobi xsph=0", 4, 0, SWEEPS},
     {"gissler_snow", "goo_drop", "particles=300", "", 5, 0, NOTHING},
     {"xpbd_grains", "sand_column", "particles=300", "", 2, 0, SWEEPS},
     {"mpm", "sand_column", "particles=300", "", 1, 0, SWEEPS},
@@ -117,7 +117,7 @@ static double *positions_after(const struct device_step *d, pbd_precision precis
 static void check_repeats(const struct device_step *d, pbd_precision precision) {
     uint64_t replayed, none;
     size_t n;
-    const int count = d->repeats == STEP ? 3 : 6; /* odd and even substeps have a graph each */
+    const int count = d->repeats == STEP ? 3 : 4; /* odd and even substeps have a graph each */
     double *together = positions_after(d, precision, count, &replayed, &n);
     setenv("PBDBENCH_GRAPHS", "off", 1);
     double *alone = positions_after(d, precision, count, &none, &n);
@@ -135,8 +135,9 @@ static void test_repeats_change_nothing(void **unused) {
     (void)unused;
     for (size_t i = 0; i < STEPS; i++) {
         if (steps[i].repeats == NOTHING) continue;
-        check_repeats(&steps[i], PBD_PRECISION_F32);
-        check_repeats(&steps[i], PBD_PRECISION_F64);
+        /* Steps with lists take long on emu: one precision each. */
+        if (steps[i].repeats == STEP || i % 2 == 0) check_repeats(&steps[i], PBD_PRECISION_F32);
+        if (steps[i].repeats == STEP || i % 2 == 1) check_repeats(&steps[i], PBD_PRECISION_F64);
     }
 }
 
