@@ -247,7 +247,7 @@ source_mutant(escaped_side losses cases/scenes/clearance.c "beyond[i] |= gap < -
 source_mutant(escaped_time losses cases/scenes/clearance.c "collider_pose_over(c, time, 0)" "collider_pose_over(c, -time, 0)")
 source_mutant(lone_pair losses harness/run/strays.c "lone[i] = lone[j] = false" "lone[i] = lone[j] = lone[i]")
 source_mutant(pour_work balance harness/run/balance.c "return dot(b->scene->pour.velocity, change);" "return -dot(b->scene->pour.velocity, change);")
-source_mutant(emu_unwatched emu harness/exec/emu.c "r->changed = memcmp(r->memory, r->before, r->bytes) != 0;" "r->changed = false;")
+source_mutant(emu_unwatched emu harness/exec/emu.c "r->line[r->lines++] = line;" "r->line[0] = line;")
 source_mutant(balance_spin balance harness/run/balance.c "m->angular[d] += spin[d]" "m->angular[d] -= spin[d]")
 source_mutant(pause_sums pause harness/run/balance.c "kept.first.work -= sums[0];" "kept.first.work += sums[0];")
 source_mutant(pause_hash pause harness/run/pause.c "hash_of(file) != label.hash" "false")

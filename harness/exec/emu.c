@@ -25,8 +25,7 @@ enum {
     SHARED_BYTES = 48 << 10, /* as on a GPU by default */
     STACK_BYTES = 64 << 10,
     POISON = 0xff,             /* a NaN in every precision */
-    PAGE = 4096,               /* memory is compared by pages, */
-    LINE = 64,                 /* then by lines, then by words of four bytes */
+    LINE = 64,                 /* memory is compared by lines, then by words of four bytes */
     LARGEST_CHECKED = 8 << 20, /* launches are checked up to this many bytes of device memory */
     MOST_COMPARED =
         256 << 20 /* up to this many bytes compared per launch, writers are distinguished by thread, not by block */
@@ -43,7 +42,7 @@ typedef struct region {
     char *memory, *before, *backward; /* now; at the start of the launch; after the descending run */
     uint32_t *writer;                 /* per word: 1 + the thread or block that changed it in this launch */
     size_t bytes;                     /* a multiple of LINE */
-    bool changed;                     /* by the descending run */
+    size_t *line, lines;              /* where the lines begin that the descending run changed; their number */
 } region;
 
 typedef struct emu {
@@ -62,6 +61,7 @@ static void free_region(region *r) {
     free(r->before);
     free(r->backward);
     free(r->writer);
+    free(r->line);
 }
 
 static void emu_close(void *self) {
@@ -81,7 +81,8 @@ static pbd_status emu_alloc(void *self, size_t bytes, void **out) {
     r.before = malloc(size);
     r.backward = malloc(size);
     r.writer = malloc(size);
-    if (!grown || !r.memory || !r.before || !r.backward || !r.writer) {
+    r.line = malloc(size / LINE * sizeof *r.line);
+    if (!grown || !r.memory || !r.before || !r.backward || !r.writer || !r.line) {
         free_region(&r);
         return pbd_error(PBD_FAILED, "out of memory: a buffer of %zu bytes cannot be had", bytes);
     }
@@ -345,24 +346,20 @@ static pbd_status mark_line(region *r, size_t line, uint32_t writer, const char 
 }
 
 /* Marks the words that `writer` changed since `before` was last updated, and updates it. PBD_FAILED: another writer of
- * this launch changed the same word. */
+ * this launch changed the same word. Only lines that the descending run changed are looked at: if this run changes
+ * another one, the results differ at the end of the launch. */
 static pbd_status mark_writes(region *r, uint32_t writer, const char *unit) {
-    for (size_t page = 0; page < r->bytes; page += PAGE) {
-        const size_t end = page + PAGE < r->bytes ? page + PAGE : r->bytes;
-        if (memcmp(r->memory + page, r->before + page, end - page) == 0) continue;
-        for (size_t line = page; line < end; line += LINE) {
-            if (is_same_line(r->memory + line, r->before + line)) continue;
-            PBD_TRY(mark_line(r, line, writer, unit));
-            memcpy(r->before + line, r->memory + line, LINE);
-        }
+    for (size_t k = 0; k < r->lines; k++) {
+        const size_t line = r->line[k];
+        if (is_same_line(r->memory + line, r->before + line)) continue;
+        PBD_TRY(mark_line(r, line, writer, unit));
+        memcpy(r->before + line, r->memory + line, LINE);
     }
     return pbd_ok();
 }
 
-/* Buffers that the descending run left unchanged are compared only at the end of the launch. */
 static pbd_status mark_all(emu *e, uint32_t writer, const char *unit) {
-    for (size_t i = 0; i < e->regions; i++)
-        if (e->region[i].changed) PBD_TRY(mark_writes(&e->region[i], writer, unit));
+    for (size_t i = 0; i < e->regions; i++) PBD_TRY(mark_writes(&e->region[i], writer, unit));
     return pbd_ok();
 }
 
@@ -398,8 +395,10 @@ static pbd_status run_backward(emu *e, unsigned blocks) {
     for (size_t i = 0; i < e->regions; i++) {
         region *r = &e->region[i];
         memcpy(r->backward, r->memory, r->bytes);
-        r->changed = memcmp(r->memory, r->before, r->bytes) != 0;
-        if (!r->changed) continue;
+        r->lines = 0;
+        if (memcmp(r->memory, r->before, r->bytes) == 0) continue;
+        for (size_t line = 0; line < r->bytes; line += LINE)
+            if (!is_same_line(r->memory + line, r->before + line)) r->line[r->lines++] = line;
         memcpy(r->memory, r->before, r->bytes);
         memset(r->writer, 0, r->bytes);
     }
