@@ -100,8 +100,8 @@
 #define PBD_DECLARE_CUDA(name)
 #endif
 
-/* Without the builtin (clang), arguments with padding may differ in bytes: launches are then not repeated as
- * a graph. */
+/* Without the builtin (clang), equal arguments with padding may differ in bytes: such launches may then not become a
+ * graph. */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_clear_padding)
 #define PBD_CLEAR_PADDING(args) __builtin_clear_padding(args)

@@ -27,6 +27,8 @@ PBD_FN real real_floor(real x) {
 PBD_FN vreal vreal_floor(vreal x) {
 #if PBD_BATCH == 1
     return real_floor(x);
+#elif defined(__AVX512F__) /* as vreal_sqrt */
+    return REAL_IS_FLOAT ? (vreal)_mm512_floor_ps((__m512)x) : (vreal)_mm512_floor_pd((__m512d)x);
 #else
     for (int l = 0; l < PBD_BATCH; l++) x[l] = real_floor(x[l]);
     return x;
