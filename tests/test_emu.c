@@ -50,6 +50,32 @@ PBD_TILE(sum_by_half, test_args, i, 0, 0) {
     if (PBD_LANE == 0) a->out[i] = sum;
 }
 
+/* Each lane copies its number through shared memory. */
+PBD_TILE(fetch_own, test_args, i, 0, 0) {
+    PBD_SHARED(float, shared, PBD_BLOCK);
+    const size_t thread = PBD_TILE_IN_BLOCK * PBD_LANES + PBD_LANE, at = PBD_LANES * i + PBD_LANE;
+    lane_fetch(shared + thread, a->in + at, sizeof *shared);
+    lane_fetch_wait();
+    a->out[at] = shared[thread];
+}
+
+PBD_TILE(fetch_too_early, test_args, i, 0, 0) {
+    PBD_SHARED(float, shared, PBD_BLOCK);
+    const size_t thread = PBD_TILE_IN_BLOCK * PBD_LANES + PBD_LANE, at = PBD_LANES * i + PBD_LANE;
+    lane_fetch(shared + thread, a->in + at, sizeof *shared);
+    a->out[at] = shared[thread]; /* deliberate: the copy is not complete */
+    lane_fetch_wait();
+}
+
+PBD_TILE(fetch_what_changes, test_args, i, 0, 0) {
+    PBD_SHARED(float, shared, PBD_BLOCK);
+    const size_t thread = PBD_TILE_IN_BLOCK * PBD_LANES + PBD_LANE, at = PBD_LANES * i + PBD_LANE;
+    lane_fetch(shared + thread, a->out + at, sizeof *shared);
+    a->out[at] = a->in[at] + 1; /* deliberate: a GPU may copy before or after */
+    lane_fetch_wait();
+    a->out[at] += shared[thread];
+}
+
 enum { N = 1000 };
 
 typedef struct bench {
@@ -185,12 +211,29 @@ static void test_absent_lanes_are_caught(void **unused) {
 }
 #endif
 
+static void test_copies_to_shared_memory(void **unused) {
+    (void)unused;
+    static bench b;
+    setup(&b);
+    check_ok(launch(&b, "fetch_own", PBD_ENTRY(emu, fetch_own), PBD_SHAPE_TILE, N / PBD_LANES));
+    assert_memory_equal(b.out, b.in, sizeof b.out);
+    check_ok(launch(&b, "fetch_too_early", PBD_ENTRY(emu, fetch_too_early), PBD_SHAPE_TILE, N / PBD_LANES));
+    for (int i = 0; i < N; i++) assert_true(isnan(b.out[i]));
+    memset(b.out, 0, sizeof b.out);
+    check_ok(pbd_upload(b.exec, b.device_out, b.out, sizeof b.out));
+    pbd_status status = launch(&b, "fetch", PBD_ENTRY(emu, fetch_what_changes), PBD_SHAPE_TILE, N / PBD_LANES);
+    assert_int_equal(status.code, PBD_FAILED);
+    assert_non_null(strstr(status.text, "depends on the order"));
+    teardown(&b);
+}
+
 int main(int argc, char **argv) {
     if (argc == 2) return run_fault(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_barrier_and_shared_memory),
         cmocka_unit_test(test_wrong_colours_are_caught),
         cmocka_unit_test(test_tile_sums),
+        cmocka_unit_test(test_copies_to_shared_memory),
 #if !defined(__SANITIZE_THREAD__)
         cmocka_unit_test(test_changes_of_one_order_are_caught),
         cmocka_unit_test(test_missing_barrier_is_caught),
