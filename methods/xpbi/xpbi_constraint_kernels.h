@@ -244,9 +244,9 @@ enum { XPBI_ENERGY, XPBI_SHEAR, XPBI_VOLUME, XPBI_STRESS }; /* energy; the pair 
 
 typedef struct xpbi_solve_args {
     xpbi_slices s;
-    const real *v; /* velocities whose gradients are computed */
-    real *moved;   /* velocities to which corrections are added: the same as v */
-    const xpbi_stage_numbers *stage;
+    const real *v;                   /* velocities whose gradients are computed */
+    real *moved;                     /* velocities to which corrections are added: the same as v */
+    const xpbi_stage_numbers *stage; /* the next one follows it */
     flow_rule rule;
     real mu, lambda; /* in units of u */
     real dt, relaxation;

@@ -34,8 +34,8 @@ typedef struct xpbi_hourglass_args {
     xpbi_particles p;
     const uint32_t *note; /* by particle */
     real *v;
-    const xpbi_stage_numbers *stage;
-    real stiffness, dt; /* stiffness: zeta E/r^2 */
+    const xpbi_stage_numbers *stage; /* the next one follows it */
+    real stiffness, dt;              /* stiffness: zeta E/r^2 */
 } xpbi_hourglass_args;
 
 PBD_FN vreal hourglass_entry(const xpbi_slices *s, size_t slice, size_t lane, int e) {

@@ -11,9 +11,9 @@ typedef struct xpbi_separate_args {
     xpbi_slices s;
     const real *x, *rest; /* rest: of xpbi_separate_at_rest */
     real *v;
-    const xpbi_stage_numbers *stage;
-    real gap;   /* m */
-    real share; /* fraction of a pair's initial deficit that a step may correct */
+    const xpbi_stage_numbers *stage; /* the next one follows it */
+    real gap;                        /* m */
+    real share;                      /* fraction of a pair's initial deficit that a step may correct */
     real dt;
 } xpbi_separate_args;
 
@@ -118,7 +118,7 @@ typedef struct xpbi_limit_args {
     xpbi_slices s;
     const real *x;
     real *v;
-    const xpbi_stage_numbers *stage;
+    const xpbi_stage_numbers *stage; /* the next one follows it */
     real support, dt;
     real per_impulse; /* V^0 over the entry XPBI_IMPULSE */
     real per_rest;    /* 1/rho0 */
