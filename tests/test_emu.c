@@ -76,6 +76,14 @@ PBD_TILE(fetch_what_changes, test_args, i, 0, 0) {
     a->out[at] += shared[thread];
 }
 
+typedef struct padded_args {
+    const float *in;
+    float *out;
+    int32_t add; /* then padding */
+} padded_args;
+
+PBD_ITEM(add_number, padded_args, i, 0, 0) { a->out[i] = a->in[i] + (float)a->add; }
+
 enum { N = 1000 };
 
 typedef struct bench {
@@ -227,6 +235,41 @@ static void test_copies_to_shared_memory(void **unused) {
     teardown(&b);
 }
 
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_clear_padding)
+#define CLEARS_PADDING 1
+static void clear_padding(void *args) { __builtin_clear_padding((padded_args *)args); }
+
+/* Arguments that differ only in their padding are the same launch, which is repeated as a graph. */
+static void test_padding_does_not_matter(void **unused) {
+    (void)unused;
+    static bench b;
+    for (int clears = 0; clears < 2; clears++) {
+        pbd_kernel kernel = {
+            .name = "add_number", .args_bytes = sizeof(padded_args), .emu = PBD_ENTRY(emu, add_number)};
+        pbd_repeat *repeat = NULL;
+        if (clears) kernel.clear_padding = clear_padding;
+        setup(&b);
+        for (int k = 1; k < 4; k++) {
+            padded_args args;
+            memset(&args, 17 * k, sizeof args);
+            args.in = b.device_in;
+            args.out = b.device_out;
+            args.add = 5;
+            check_ok(pbd_repeat_begin(b.exec, &repeat));
+            check_ok(pbd_run(b.exec, &kernel, N, N, 0, 0, &args));
+            check_ok(pbd_repeat_end(b.exec));
+        }
+        assert_int_equal(pbd_exec_read_totals(b.exec).replayed, clears ? 2 : 0);
+        check_ok(pbd_download(b.exec, b.out, b.device_out, sizeof b.out));
+        for (int i = 0; i < N; i++) assert_true(b.out[i] == b.in[i] + 5);
+        pbd_repeat_free(b.exec, repeat);
+        teardown(&b);
+    }
+}
+#endif
+#endif
+
 int main(int argc, char **argv) {
     if (argc == 2) return run_fault(argv[1]);
     const struct CMUnitTest tests[] = {
@@ -234,6 +277,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_wrong_colours_are_caught),
         cmocka_unit_test(test_tile_sums),
         cmocka_unit_test(test_copies_to_shared_memory),
+#if defined(CLEARS_PADDING)
+        cmocka_unit_test(test_padding_does_not_matter),
+#endif
 #if !defined(__SANITIZE_THREAD__)
         cmocka_unit_test(test_changes_of_one_order_are_caught),
         cmocka_unit_test(test_missing_barrier_is_caught),
