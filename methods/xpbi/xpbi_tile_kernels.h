@@ -6,10 +6,10 @@
  * threads; a block of 128 handles a bundle of 16 cells, whose rows are contiguous and fill whole cache sectors; and a
  * particle with 30 neighbours waits for memory four times instead of thirty. While a particle is solved, its lanes
  * fetch what the sweep does not change of the next one into shared memory: positions of its neighbours, and indices of
- * those of the one after that. So a particle waits for velocities alone. Not measured on a GPU yet. Estimates: an
- * update of a neighbour moves 52 bytes in f32 (index 4, position 16, velocity 16 in and 16 out), of which the positions
- * and velocities of a million particles stay in a cache of 50 MB; and 216 updates, of 8 particles per cell in each of
- * 27 colours, are sequential for any size of the body. */
+ * those of the one after that. So a solve waits for velocities, and not for indices and positions before them. Not
+ * measured on a GPU yet. Estimates: an update of a neighbour moves 52 bytes in f32 (index 4, position 16, velocity 16
+ * in and 16 out), of which the positions and velocities of a million particles stay in a cache of 50 MB; and 216
+ * updates, of 8 particles per cell in each of 27 colours, are sequential for any size of the body. */
 #ifndef PBD_XPBI_TILE_KERNELS_H
 #define PBD_XPBI_TILE_KERNELS_H
 

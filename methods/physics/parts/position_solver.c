@@ -179,7 +179,6 @@ pbd_status position_create(position_solver *s, const step_part *own, const pbd_s
                            const double *inverse, contact_settings touch, pbd_exec *exec, pbd_recorder *recorder) {
     device_array row[DEVICE_MOST_ARRAYS];
     PBD_TRY(stepper_create(&s->run, scene, exec, recorder));
-    s->run.repeats = true;
     s->run.substeps = s->set.substeps;
     s->run.iterations = s->set.iterations;
     stepper_add(&s->run, own, s);
@@ -192,6 +191,7 @@ pbd_status position_create(position_solver *s, const step_part *own, const pbd_s
     PBD_TRY(device_arrays_allocate(exec, row, arrays_of(s, row)));
     PBD_TRY(fill_rows(s, scene, number, inverse));
     PBD_TRY(contact_create(&s->contact, scene, &s->run.colliders, number, exec, recorder, touch));
-    if (s->contact.pairs) s->run.repeats = false; /* a search begins each substep */
+    /* Otherwise poses are uploaded, and a search waits, in the middle of a step. */
+    s->run.repeats = !s->run.colliders.moves && !s->contact.pairs;
     return pbd_ok();
 }

@@ -121,7 +121,6 @@ static pbd_status substep(stepper *s, double dt, bool last, bool measured) {
 }
 
 pbd_status stepper_step(stepper *s, double dt) {
-    if (s->colliders.moves) s->repeats = false; /* their poses are uploaded */
     if (s->repeats) PBD_TRY(pbd_repeat_begin(s->exec, &s->repeat));
     for (long i = 0; i < s->substeps; i++) {
         const bool last = i + 1 == s->substeps;

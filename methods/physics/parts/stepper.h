@@ -53,8 +53,8 @@ struct stepper {
     pbd_recorder *recorder;
     collider_poses colliders;
     long substeps, iterations;
-    bool repeats;   /* all steps have the same launches, which are recorded once as a graph; otherwise the iterations
-                       of a substep are, where they have the same launches as those two substeps before */
+    bool repeats;   /* all steps have the same launches, which run as one graph. Otherwise only the iterations of a
+                       substep do, while their launches are those of two substeps before */
     double dt;      /* s, of the running substep */
     double time;    /* s, at the start of the substep */
     uint64_t steps; /* done */
