@@ -71,7 +71,7 @@ static flow_rule rule_of(flow_kind kind, const flow_material *m) {
     int n = 0;
     switch (kind) {
 #define VALUE(role, name, ...) value[n++] = m->name;
-#define FLOW(name, hardening) \
+#define FLOW(name, hardening, form) \
     case FLOW_##name:         \
         FLOW_PARAMETERS_##name(VALUE) break;
 #include "methods/physics/matter/flow.def"
@@ -369,7 +369,7 @@ static double book_flow(flow_kind kind, const flow_material *m, double s[3], dou
 /* ---- Materials and F --------------------------------------------------------------------------------------------- */
 
 static const char *const kind_name[FLOW_KINDS] = {
-#define FLOW(name, hardening) #name,
+#define FLOW(name, hardening, form) #name,
 #include "methods/physics/matter/flow.def"
 #undef FLOW
 };

@@ -141,10 +141,10 @@ header_mutant(projective_slope_sign materials ${law} "V(vec3_scale)(per, V(vec3_
 header_mutant(projective_pair_sign materials ${law} "+ bulk * turn / plus" "- bulk * turn / plus")
 
 set(flow methods/physics/matter/flow)
-header_mutant(flow_cone_sign flow_rules ${flow}/drucker_prager.h "e.norm + r->slope * trace" "e.norm - r->slope * trace")
+header_mutant(flow_cone_sign flow_rules ${flow}/drucker_prager.h "norm + r->slope * above" "norm - r->slope * above")
 header_mutant(flow_elastic_kept flow_rules ${flow}/mohr_coulomb.h "out.s = V(vec3_where)(out.moved, returned, s);" "out.s = returned;")
 header_mutant(flow_dissipation_half flow_rules ${flow}.h "2 * mu * V(vec3_dot)(e, plastic)" "mu * V(vec3_dot)(e, plastic)")
-header_mutant(flow_gain_sign flow_rules ${flow}/drucker_prager.h "gain + trace, gain - back" "gain + trace, gain + back")
+header_mutant(flow_gain_sign flow_rules ${flow}/drucker_prager.h "gain + above, gain - back" "gain + above, gain + back")
 header_mutant(flow_hardening_sign flow_rules ${flow}/nacc.h "t.log_j - K(0.5) * V(real_log)(square)" "K(0.5) * V(real_log)(square) - t.log_j")
 
 set(smoothed methods/desbrun_sph/desbrun_sph_kernels.h)

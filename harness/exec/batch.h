@@ -16,6 +16,7 @@ typedef int vmask;
 
 PBD_FN vreal vreal_where(vmask m, vreal a, vreal b) { return m ? a : b; }
 PBD_FN vreal vreal_sqrt(vreal x) { return real_sqrt(x); }
+PBD_FN vreal vreal_rsqrt(vreal x) { return real_rsqrt(x); }
 PBD_FN vreal vreal_set(real x) { return x; }
 PBD_FN vreal batch_load(const real *values, size_t first, int count) {
     (void)count;
@@ -25,11 +26,15 @@ PBD_FN vreal batch_load(const real *values, size_t first, int count) {
 /* Bit l is set where the mask holds in lane l. */
 PBD_FN uint32_t batch_bits(vmask m) { return m ? 1u : 0u; }
 
-/* Prefetches the rows of `count` indices for writing. No effect on a GPU. */
+/* Prefetch the rows of `count` indices, the first for writing, which takes their lines from other cores' caches. No
+ * effect on a GPU. */
 PBD_FN void batch_prefetch_rows(const real *rows, const uint32_t *index, int count) {
     (void)rows;
     (void)index;
     (void)count;
+}
+PBD_FN void batch_prefetch_rows_read(const real *rows, const uint32_t *index, int count) {
+    batch_prefetch_rows(rows, index, count);
 }
 
 PBD_FN void batch_prefetch(const void *address) { (void)address; }
@@ -62,11 +67,21 @@ PBD_FN vreal vreal_set(real x) { return (vreal){0} + x; }
 PBD_FN vreal vreal_sqrt(vreal x) {
     return sizeof(real) == sizeof(float) ? (vreal)_mm512_sqrt_ps((__m512)x) : (vreal)_mm512_sqrt_pd((__m512d)x);
 }
+
+/* As real_rsqrt. The instruction has 14 bits, and a Newton step doubles them: roots and quotients share one unit, which
+ * takes 16 to 32 cycles for each. */
+PBD_FN vreal vreal_rsqrt(vreal x) {
+    vreal y = sizeof(real) == sizeof(float) ? (vreal)_mm512_rsqrt14_ps((__m512)x) : (vreal)_mm512_rsqrt14_pd((__m512d)x);
+    for (int step = 0; step < (sizeof(real) == sizeof(float) ? 1 : 2); step++)
+        y += (real)0.5 * y * (1 - x * y * y);
+    return y;
+}
 #else
 PBD_FN vreal vreal_sqrt(vreal x) {
     for (int l = 0; l < PBD_BATCH; l++) x[l] = real_sqrt(x[l]);
     return x;
 }
+PBD_FN vreal vreal_rsqrt(vreal x) { return 1 / vreal_sqrt(x); }
 #endif
 
 /* values[first .. first + count); lanes beyond count repeat the last value, which keeps their results finite. */
@@ -87,6 +102,10 @@ PBD_FN uint32_t batch_bits_plain(vmask m) {
 
 PBD_FN void batch_prefetch_rows(const real *rows, const uint32_t *index, int count) {
     for (int k = 0; k < count; k++) __builtin_prefetch(rows + 4 * (size_t)index[k], 1);
+}
+
+PBD_FN void batch_prefetch_rows_read(const real *rows, const uint32_t *index, int count) {
+    for (int k = 0; k < count; k++) __builtin_prefetch(rows + 4 * (size_t)index[k], 0);
 }
 
 /* Prefetches the line of an address into the second-level cache, for arrays that are read from beginning to end. The

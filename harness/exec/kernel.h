@@ -35,6 +35,7 @@
  *   batch   `count` <= PBD_BATCH independent constraints of one colour from `first` on, held in arrays of PBD_BATCH and
  *           worked through in short loops without branches, which the compiler turns into SIMD. On a GPU PBD_BATCH is 1
  *           and the batch is an item.
+ *   batches the same with `count` <= 2 PBD_BATCH, for bodies that compute two batches together (mat3_svds).
  *
  * The build defines PBD_UNIT as the method's name, so that several methods may have kernels of the same name or include
  * the same header.
@@ -66,6 +67,7 @@
 #define PBD_ITEM_ENTRY(name, ARGS) PBD_GPU_KERNEL(name, ARGS, 1, name(a, i))
 #define PBD_TILE_ENTRY(name, ARGS) PBD_GPU_KERNEL(name, ARGS, PBD_LANES, name(a, i))
 #define PBD_BATCH_ENTRY(name, ARGS) PBD_GPU_KERNEL(name, ARGS, 1, name(a, i, 1))
+#define PBD_BATCHES_ENTRY PBD_BATCH_ENTRY
 #define PBD_KERNEL_TABLE(...)
 #define PBD_KERNEL_LAUNCH(name, ARGS)
 #define PBD_KERNEL_LAUNCH_OVER(name, ARGS)
@@ -83,6 +85,7 @@
 #define PBD_ITEM_ENTRY(name, ARGS) PBD_EMU_KERNEL(name, ARGS, 1, name(a, i))
 #define PBD_TILE_ENTRY(name, ARGS) PBD_EMU_KERNEL(name, ARGS, PBD_LANES, name(a, i))
 #define PBD_BATCH_ENTRY(name, ARGS) PBD_EMU_KERNEL(name, ARGS, 1, name(a, i, 1))
+#define PBD_BATCHES_ENTRY PBD_BATCH_ENTRY
 #define PBD_KERNEL_TABLE(...)
 #define PBD_KERNEL_LAUNCH(name, ARGS)
 #define PBD_KERNEL_LAUNCH_OVER(name, ARGS)
@@ -145,13 +148,15 @@
     }
 #define PBD_ITEM_ENTRY(name, ARGS) PBD_LOOP_ENTRY(name, ARGS)
 #define PBD_TILE_ENTRY(name, ARGS) PBD_LOOP_ENTRY(name, ARGS)
-#define PBD_BATCH_ENTRY(name, ARGS)                                                    \
+#define PBD_STRIDED_ENTRY(name, ARGS, most)                                            \
     static void PBD_NAME(pbd_cpu_##name)(const void *args, size_t begin, size_t end) { \
         const ARGS a = *(const ARGS *)args;                                            \
         size_t i = begin;                                                              \
-        for (; i + PBD_BATCH <= end; i += PBD_BATCH) name(&a, i, PBD_BATCH);           \
+        for (; i + (most) <= end; i += (most)) name(&a, i, (most));                    \
         if (i < end) name(&a, i, (int)(end - i));                                      \
     }
+#define PBD_BATCH_ENTRY(name, ARGS) PBD_STRIDED_ENTRY(name, ARGS, PBD_BATCH)
+#define PBD_BATCHES_ENTRY(name, ARGS) PBD_STRIDED_ENTRY(name, ARGS, 2 * PBD_BATCH)
 
 #endif
 
@@ -166,6 +171,8 @@
     PBD_DEFINE(TILE, LAUNCH, (const ARGS *a, size_t i), name, ARGS, bytes, flops, 0, 0)
 #define PBD_BATCH_OF(name, ARGS, first, count, bytes, flops) \
     PBD_DEFINE(BATCH, LAUNCH, (const ARGS *a, size_t first, int count), name, ARGS, bytes, flops, 0, 0)
+#define PBD_BATCHES_OF(name, ARGS, first, count, bytes, flops) \
+    PBD_DEFINE(BATCHES, LAUNCH, (const ARGS *a, size_t first, int count), name, ARGS, bytes, flops, 0, 0)
 #define PBD_ITEM_OVER(name, ARGS, i, ...) \
     PBD_DEFINE(ITEM, LAUNCH_OVER, (const ARGS *a, size_t i), name, ARGS, __VA_ARGS__)
 #define PBD_TILE_OVER(name, ARGS, i, ...) \

@@ -19,7 +19,7 @@ static const pbd_param ratio = {
     "nu", "", PBD_REAL, "0.3", -1, 0.5, PBD_OPEN_MIN | PBD_OPEN_MAX, NULL, "Poisson's ratio"};
 
 const char pbd_eval_rule_words[] =
-#define FLOW(name, hardening) "|" #name
+#define FLOW(name, hardening, form) "|" #name
 #include "methods/physics/matter/flow.def"
 #undef FLOW
     ;

@@ -582,46 +582,72 @@ typedef struct mpm_stress_args {
     flow_rule rule;
 } mpm_stress_args;
 
+/* The rows of a batch. */
+typedef struct mpm_strained {
+    uint32_t index[PBD_BATCH];
+    int count; /* 0: the second of two batches is not there, repeats the last particle and is not stored */
+    vreal affine[12], stretch[12];
+} mpm_strained;
+
+/* Of the k-th batch of `count` particles from i on. */
+PBD_FN void mpm_take(const mpm_stress_args *a, size_t i, int count, int k, mpm_strained *to) {
+    const int left = count - k * PBD_BATCH;
+    to->count = left < 0 ? 0 : left < PBD_BATCH ? left : PBD_BATCH;
+    for (int l = 0; l < PBD_BATCH; l++) {
+        const int at = k * PBD_BATCH + l < count ? k * PBD_BATCH + l : count - 1;
+        to->index[l] = MPM_ROWS * (uint32_t)(i + (size_t)at);
+    }
+    mpm_load(a->rows, MPM_AFFINE, 3, to->index, PBD_BATCH, to->affine);
+    mpm_load(a->rows, MPM_STRETCH, 3, to->index, PBD_BATCH, to->stretch);
+}
+
+/* Returns the stretches after the flow rule, stores the new F and state, and sets *harder, the factor of the moduli. */
+PBD_FN vvec3 mpm_flow(const mpm_stress_args *a, size_t i, mpm_strained *p, const vsvd3 *parts, vreal *harder) {
+    vreal motion[4];
+    mpm_load(a->rows, MPM_MOTION, 1, p->index, PBD_BATCH, motion);
+    const vflowed to = vflow_stretches(&a->rule, parts->s, motion[3]);
+    if (a->plastic && p->count > 0) {
+        const vreal size = p->affine[MPM_VOLUME] * vflow_hardening(&a->rule, to.state);
+        const vreal lost = size * vflow_dissipated(a->mu, a->lambda, parts->s, to.s);
+        batch_store(a->plastic, i, p->count, batch_load(a->plastic, i, p->count) + lost);
+    }
+    motion[3] = to.state;
+    const vmat3 old = mpm_matrix(p->stretch), moved = vsvd3_with(*parts, to.s);
+    mpm_entries(vmat3_make(vvec3_where(to.moved, moved.x, old.x), vvec3_where(to.moved, moved.y, old.y),
+                           vvec3_where(to.moved, moved.z, old.z)),
+                p->stretch);
+    if (a->hardens) *harder = vflow_hardening(&a->rule, to.state);
+    mpm_store(a->rows, MPM_MOTION, 1, p->index, p->count, motion);
+    mpm_store(a->rows, MPM_STRETCH, 3, p->index, p->count, p->stretch);
+    return to.s;
+}
+
+PBD_FN void mpm_stress(const mpm_stress_args *a, size_t i, mpm_strained *p, const vsvd3 *parts) {
+    vvec3 s = parts->s;
+    vreal harder = vreal_set(1), add[9];
+    if (a->flows) s = mpm_flow(a, i, p, parts, &harder);
+    const vvec3 e = vvec3_log(vvec3_at_least(s, vreal_set((real)FLOW_LEAST_STRETCH)));
+    const vvec3 tau = vvec3_shift(vvec3_scale(vreal_set(2 * a->mu), e), a->lambda * vvec3_sum(e));
+    vsvd3 spread = *parts;
+    spread.v = parts->u;
+    mpm_entries(vsvd3_with(spread, tau), add);
+    const vreal size = a->scale * harder * p->affine[MPM_VOLUME];
+    for (int n = 0; n < 9; n++) p->affine[n] += size * add[n];
+    mpm_store(a->rows, MPM_AFFINE, 3, p->index, p->count, p->affine);
+}
+
 /* Return mapping of F, and the Kirchhoff stress of the Hencky law added to the affine momentum. Operations as counted
  * in machine code, with the flow rule of snow. */
-PBD_BATCH_OF(flow_and_stress, mpm_stress_args, i, count, (28 + 28) * sizeof(real), 1280) {
-    uint32_t index[PBD_BATCH];
-    vreal motion[4], affine[12], stretch[12];
-    for (int l = 0; l < PBD_BATCH; l++) index[l] = MPM_ROWS * (uint32_t)(i + (size_t)(l < count ? l : count - 1));
-    mpm_load(a->rows, MPM_AFFINE, 3, index, count, affine);
-    mpm_load(a->rows, MPM_STRETCH, 3, index, count, stretch);
-    const vsvd3 parts = vmat3_svd(mpm_matrix(stretch));
-    const vreal least = vreal_set((real)FLOW_LEAST_STRETCH);
-    vvec3 s = parts.s;
-    vreal harder = vreal_set(1);
-    if (a->flows) {
-        mpm_load(a->rows, MPM_MOTION, 1, index, count, motion);
-        const vflowed to = vflow_stretches(&a->rule, s, motion[3]);
-        if (a->plastic) {
-            const vreal size = affine[MPM_VOLUME] * vflow_hardening(&a->rule, to.state);
-            const vreal lost = size * vflow_dissipated(a->mu, a->lambda, s, to.s);
-            batch_store(a->plastic, i, count, batch_load(a->plastic, i, count) + lost);
-        }
-        s = to.s;
-        motion[3] = to.state;
-        const vmat3 old = mpm_matrix(stretch), moved = vsvd3_with(parts, s);
-        mpm_entries(vmat3_make(vvec3_where(to.moved, moved.x, old.x), vvec3_where(to.moved, moved.y, old.y),
-                               vvec3_where(to.moved, moved.z, old.z)),
-                    stretch);
-        if (a->hardens) harder = vflow_hardening(&a->rule, to.state);
-        mpm_store(a->rows, MPM_MOTION, 1, index, count, motion);
-        mpm_store(a->rows, MPM_STRETCH, 3, index, count, stretch);
+PBD_BATCHES_OF(flow_and_stress, mpm_stress_args, i, count, (28 + 28) * sizeof(real), 1280) {
+    mpm_strained p[PBD_SVD3_TOGETHER];
+    vmat3 f[PBD_SVD3_TOGETHER];
+    vsvd3 parts[PBD_SVD3_TOGETHER];
+    for (int k = 0; k < PBD_SVD3_TOGETHER; k++) {
+        mpm_take(a, i, count, k, &p[k]);
+        f[k] = mpm_matrix(p[k].stretch);
     }
-    const vvec3 e = vvec3_log(vvec3_at_least(s, least));
-    const vvec3 tau = vvec3_shift(vvec3_scale(vreal_set(2 * a->mu), e), a->lambda * vvec3_sum(e));
-    vsvd3 spread = parts;
-    spread.v = parts.u;
-    const vmat3 kirchhoff = vsvd3_with(spread, tau);
-    vreal add[9];
-    mpm_entries(kirchhoff, add);
-    const vreal size = a->scale * harder * affine[MPM_VOLUME];
-    for (int n = 0; n < 9; n++) affine[n] += size * add[n];
-    mpm_store(a->rows, MPM_AFFINE, 3, index, count, affine);
+    vmat3_svds(f, PBD_SVD3_TOGETHER, parts);
+    for (int k = 0; k < PBD_SVD3_TOGETHER; k++) mpm_stress(a, i + (size_t)k * PBD_BATCH, &p[k], &parts[k]);
 }
 
 /* ---- Colliders --------------------------------------------------------------------------------------------------- */

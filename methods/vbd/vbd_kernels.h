@@ -252,8 +252,7 @@ PBD_FN void vbd_pairs(vhyperelastic m, vvec3 s, vprincipal at, vprincipal_slope 
 /* Adds the block of one tetrahedron, for any law: with F = U diag(s) V^T and b = V^T gradient,
  *     U^T K U = V [ H_kl b_k b_l;  on the diagonal also  sum_j (even_kj + odd_kj)/2 b_j^2;
  *                   off it         also  (even_kl - odd_kl)/2 b_k b_l ]       (tangent.h, dF = u gradient^T). */
-PBD_FN void vbd_add_element(vbd_block *out, const vbd_strained *e) {
-    vsvd3 f = vmat3_svd(e->f);
+PBD_FN void vbd_add_element(vbd_block *out, const vbd_strained *e, vsvd3 f) {
     vprincipal by = vprincipal_stress(e->law, f.s);
     /* Below the threshold of a join, use the slope at the threshold: the law may have no slope below it. */
     const vvec3 upright = vvec3_at_least(f.s, vreal_max(e->law.threshold, vreal_set((real)0.1)));
@@ -291,6 +290,18 @@ PBD_FN void vbd_add_element(vbd_block *out, const vbd_strained *e) {
     out->energy += e->volume * by.psi;
 }
 
+PBD_FN void vbd_add_elements(vbd_block *out, const vbd_args *a, size_t row, size_t lane, int n, int count, vvec3 x) {
+    vbd_strained e[PBD_SVD3_TOGETHER];
+    vmat3 f[PBD_SVD3_TOGETHER];
+    vsvd3 parts[PBD_SVD3_TOGETHER];
+    for (int k = 0; k < n; k++) {
+        e[k] = vbd_strain(a, VBD_LANES * (row + (size_t)k * PBD_LANES) + lane, count, x);
+        f[k] = e[k].f;
+    }
+    vmat3_svds(f, n, parts);
+    for (int k = 0; k < n; k++) vbd_add_element(out, &e[k], parts[k]);
+}
+
 PBD_FN vbd_block vbd_any_law(const vbd_args *a, size_t place, int count, vvec3 x) {
     const size_t lane = place % VBD_LANES;
     vbd_block out;
@@ -298,10 +309,11 @@ PBD_FN vbd_block vbd_any_law(const vbd_args *a, size_t place, int count, vvec3 x
     out.energy = vreal_set(0);
     for (int i = 0; i < 6; i++) out.k[i] = vreal_set(0);
     vbd_rows rows = vbd_rows_of(a->mesh.tet_row, a->mesh.tets, place);
-    for (size_t row = rows.begin; row < rows.end; row += PBD_LANES) {
-        const vbd_strained e = vbd_strain(a, VBD_LANES * row + lane, count, x);
-        vbd_add_element(&out, &e);
-    }
+    size_t row = rows.begin;
+#if PBD_BATCH > 1
+    for (; row + 1 < rows.end; row += 2) vbd_add_elements(&out, a, row, lane, 2, count, x);
+#endif
+    for (; row < rows.end; row += PBD_LANES) vbd_add_elements(&out, a, row, lane, 1, count, x);
     return out;
 }
 

@@ -17,7 +17,7 @@
 #ifndef PBD_XPBI_CONSTRAINT_KERNELS_H
 #define PBD_XPBI_CONSTRAINT_KERNELS_H
 
-#include "methods/physics/matter/flow.h"
+#include "methods/physics/matter/log_strain.h"
 #include "methods/xpbi/xpbi_layout_kernels.h"
 #include "methods/xpbi/xpbi_particle_kernels.h"
 
@@ -253,6 +253,7 @@ typedef struct xpbi_solve_args {
     int flows;      /* implicit plasticity: C of F after the flow rule */
     int hardens;    /* the rule hardens the moduli */
     int printed;    /* Eq. 12 with the projected F (Y-4) */
+    int by_strain;  /* small strains need no SVD: the rule is radial, and neither `printed` nor XPBI_STRESS */
     int form;       /* XPBI_ENERGY, XPBI_SHEAR (XPBI_VOLUME follows it) or XPBI_STRESS */
     int warm;       /* no solve: applies the impulses of the stress at t^n */
     real *residual; /* of xpbi_measure_residual: h^2 by slot */
@@ -271,7 +272,7 @@ PBD_FN void xpbi_prefetch_row(const uint32_t *at) {
 
 /* Prefetches the positions and velocities of a row's neighbours. Gains a few percent in f64, nothing in f32. */
 PBD_FN void xpbi_prefetch_partners(const xpbi_slices *s, const real *v, const uint32_t *at) {
-    batch_prefetch_rows(s->x, at, PBD_BATCH);
+    batch_prefetch_rows_read(s->x, at, PBD_BATCH);
     batch_prefetch_rows(v, at, PBD_BATCH);
 }
 
@@ -336,13 +337,38 @@ typedef struct xpbi_point {
     vreal turn;       /* largest absolute principal stress, in units of u */
 } xpbi_point;
 
-PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, vmat3 gradient) {
+/* The stress as a tensor tau and the moduli as in `at`: G = tau B^-T. */
+PBD_FN vmat3 xpbi_gradient_of(vmat3 tau, vmat3 b) {
+    const vreal det = vmat3_det(b), floor = vreal_set((real)1e-3);
+    return vmat3_mul(tau, vmat3_scale(1 / vreal_max(det, floor), vmat3_cofactor(b)));
+}
+
+/* By the logarithmic strain h (log_strain.h), for radial rules. */
+PBD_FN xpbi_point xpbi_evaluate_strain(const xpbi_solve_args *a, int kind, vmat3 b, vsym3 h, vreal state) {
     xpbi_point out;
-    const vmat3 b = vmat3_add(vmat3_identity(), vmat3_scale(vreal_set(a->dt), gradient));
-    const vmat3 f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
+    if (a->flows) h = vflow_strain(&a->rule, h, state);
+    const vreal trace = vsym3_trace(h);
+    out.mu = vreal_set(kind == XPBI_VOLUME ? 0 : a->mu);
+    out.lambda = vreal_set(kind == XPBI_SHEAR ? 0 : a->lambda);
+    out.turn = vreal_set(0);
+    out.c = vreal_sqrt(2 * out.mu * vsym3_inner(h, h) + out.lambda * trace * trace);
+    vsym3 tau = vsym3_shift(vsym3_scale(2 * out.mu, h), out.lambda * trace);
+    if (kind == XPBI_VOLUME) {
+        const vreal root = vreal_sqrt(out.lambda), none = vreal_set(0);
+        out.c = root * trace;
+        tau.xx = tau.yy = tau.zz = root;
+        tau.xy = tau.yz = tau.zx = none;
+    }
+    out.g = xpbi_gradient_of(vsym3_matrix(tau), b);
+    return out;
+}
+
+/* By the singular values of F. */
+PBD_FN xpbi_point xpbi_evaluate_stretches(const xpbi_solve_args *a, int kind, vmat3 b, vmat3 f, vreal state) {
+    xpbi_point out;
     /* SVD of F^T: its V, the cheaper factor, is U of F; the other factor is not needed. */
     const vsvd3 parts = vmat3_svd(vmat3_transpose(f));
-    const vreal least = vreal_set((real)FLOW_LEAST_STRETCH), state = xpbi_entry(&a->s, slice, lane, XPBI_STATE);
+    const vreal least = vreal_set((real)FLOW_LEAST_STRETCH);
     const vvec3 trial =
         vvec3_make(vreal_max(parts.s.x, least), vreal_max(parts.s.y, least), vreal_max(parts.s.z, least));
     vvec3 s = trial;
@@ -369,13 +395,37 @@ PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t l
         tau = vvec3_make(root, root, root);
     }
     if (a->printed) tau = vvec3_times(tau, vvec3_over(trial, s));
-    const vreal det = vmat3_det(b), floor = vreal_set((real)1e-3);
-    const vmat3 inverse_transposed = vmat3_scale(1 / vreal_max(det, floor), vmat3_cofactor(b));
     vsvd3 stress = parts;
     stress.u = stress.v;
-    out.g = vmat3_mul(vsvd3_with(stress, tau), inverse_transposed);
+    out.g = xpbi_gradient_of(vsvd3_with(stress, tau), b);
     return out;
 }
+
+PBD_FN xpbi_point xpbi_choose(vmask m, xpbi_point p, xpbi_point q) {
+    p.c = vreal_where(m, p.c, q.c);
+    p.g.x = vvec3_where(m, p.g.x, q.g.x);
+    p.g.y = vvec3_where(m, p.g.y, q.g.y);
+    p.g.z = vvec3_where(m, p.g.z, q.g.z);
+    p.mu = vreal_where(m, p.mu, q.mu);
+    p.lambda = vreal_where(m, p.lambda, q.lambda);
+    p.turn = vreal_where(m, p.turn, q.turn);
+    return p;
+}
+
+/* A lane's result does not depend on which way the others need. */
+PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t lane, int kind, vmat3 gradient) {
+    const vmat3 b = vmat3_add(vmat3_identity(), vmat3_scale(vreal_set(a->dt), gradient));
+    const vmat3 f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
+    const vreal state = xpbi_entry(&a->s, slice, lane, XPBI_STATE);
+    if (!a->by_strain) return xpbi_evaluate_stretches(a, kind, b, f, state);
+    const vsym3 e = vmat3_left_strain(f);
+    const vmask near = vlog_strain_holds(f, e);
+    if (!vmask_any(near)) return xpbi_evaluate_stretches(a, kind, b, f, state);
+    const xpbi_point at = xpbi_evaluate_strain(a, kind, b, vlog_strain(e), state);
+    if (!vmask_any((vmask)(near == 0))) return at;
+    return xpbi_choose(near, at, xpbi_evaluate_stretches(a, kind, b, f, state));
+}
+
 
 /* C up to this is rounding error. */
 PBD_FN vreal xpbi_least(vreal mu) { return (real)(2 * REAL_EPSILON) * vreal_sqrt(2 * mu); }
@@ -489,8 +539,8 @@ PBD_FN void xpbi_solve_slice(const xpbi_solve_args *a, size_t slice, size_t lane
     const vmat3 mapped = vmat3_mul(m, xpbi_load_matrix(s, slice, lane, XPBI_MAP));
     vreal x[4], at_own[4];
     batch_load_rows(s->x, own, 1, PBD_BATCH, at_own);
-    const uint32_t *index = s->neighbour + begin * XPBI_LANES + lane;
-    for (size_t row = begin; row < end; row++, index += XPBI_LANES) {
+    for (size_t row = end; row-- > begin;) { /* backwards: what the first loop read last is in the cache */
+        const uint32_t *index = s->neighbour + row * XPBI_LANES + lane;
         vvec3 t;
         if (row - begin < XPBI_KEPT) {
             t = kept.t[row - begin];

@@ -176,17 +176,21 @@ static bool is_jacobi(const xpbi *s) { return s->set.solver == solver_jacobi; }
 static bool is_averaged(const xpbi *s) { return is_jacobi(s) && s->set.averaging == averaging_per_particle; }
 
 static xpbi_solve_args solve_args(const xpbi *s, double dt) {
+    const flow_rule rule = rule_of(s, dt);
+    const bool flows = s->material.flow && s->set.plasticity == plasticity_implicit;
+    const bool printed = s->set.gradient == gradient_printed;
     return (xpbi_solve_args){.s = s->layout.slices,
                              .v = s->now.v,
                              .moved = s->now.v,
-                             .rule = rule_of(s, dt),
+                             .rule = rule,
                              .mu = (real)s->mu,
                              .lambda = (real)s->lambda,
                              .dt = (real)dt,
                              .relaxation = (real)(is_jacobi(s) && !is_averaged(s) ? s->set.relaxation : 1),
-                             .flows = s->material.flow && s->set.plasticity == plasticity_implicit,
+                             .flows = flows,
                              .hardens = flow_hardens(&s->material),
-                             .printed = s->set.gradient == gradient_printed,
+                             .printed = printed,
+                             .by_strain = (!flows || flow_is_radial(&rule)) && !printed && s->form != XPBI_STRESS,
                              .form = s->form};
 }
 

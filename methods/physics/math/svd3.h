@@ -23,6 +23,9 @@
  * of 5e-9 s.x after four sweeps and of rounding after five. */
 #define PBD_SVD3_SWEEPS (REAL_IS_FLOAT ? 4 : 5)
 
+/* Decompositions that mat3_svds computes together. */
+enum { PBD_SVD3_TOGETHER = PBD_BATCH > 1 ? 2 : 1 };
+
 #define PBD_BODY "methods/physics/math/svd3.h"
 #include "methods/physics/math/twice.h"
 #endif
@@ -55,9 +58,9 @@ PBD_FN V(plane_turn) V(svd3_turn)(V(vec3) p, V(vec3) q) {
     V(real) h = 2 * V(vec3_dot)(p, q);
     V(real) d = V(vec3_dot)(V(vec3_add)(p, q), V(vec3_sub)(p, q));
     V(real) square = d * d + h * h;
-    V(real) inverse = 1 / V(real_sqrt)(V(real_where)(square < REAL_MIN, V(real_set)(1), square));
-    V(real) larger = V(real_sqrt)((real)0.5 + (real)0.5 * V(real_abs)(d) * inverse);
-    V(real) smaller = (real)0.5 * h * inverse / larger;
+    V(real) inverse = V(real_rsqrt)(V(real_where)(square < REAL_MIN, V(real_set)(1), square));
+    V(real) half = (real)0.5 + (real)0.5 * V(real_abs)(d) * inverse, root = V(real_rsqrt)(half);
+    V(real) larger = half * root, smaller = (real)0.5 * h * inverse * root;
     V(plane_turn) out;
     out.c = V(real_where)(d < 0, V(real_abs)(smaller), larger);
     out.s = V(real_where)(d < 0, V(real_copysign)(larger, h), smaller);
@@ -71,7 +74,7 @@ PBD_FN V(plane_turn) V(svd3_turn)(V(vec3) p, V(vec3) q) {
 /* The rotation of rows (a, b) after which b is 0 and a is not negative. */
 PBD_FN V(plane_turn) V(svd3_givens)(V(real) a, V(real) b) {
     V(real) square = a * a + b * b;
-    V(real) inverse = 1 / V(real_sqrt)(V(real_where)(square < REAL_MIN, V(real_set)(1), square));
+    V(real) inverse = V(real_rsqrt)(V(real_where)(square < REAL_MIN, V(real_set)(1), square));
     V(plane_turn) out;
     out.c = V(real_where)(square < REAL_MIN, V(real_set)(1), a * inverse);
     out.s = V(real_where)(square < REAL_MIN, V(real_set)(0), b * inverse);
@@ -84,48 +87,63 @@ PBD_FN void V(real_turn)(V(plane_turn) by, V(real) * a, V(real) * b) {
     *b = by.c * *b - by.s * old;
 }
 
-PBD_FN V(svd3) V(mat3_svd)(V(mat3) f) {
-    V(real) inverse, scale = V(real_power_of_two)(V(mat3_largest)(f), &inverse);
-    V(mat3) b = V(mat3_scale)(inverse, f);
-    V(svd3) out;
-    out.u = out.v = V(mat3_identity)();
-    for (int sweep = 0; sweep < PBD_SVD3_SWEEPS; sweep++) {
-        V(plane_turn) by = V(svd3_turn)(b.x, b.y);
-        V(vec3_turn)(by, &b.x, &b.y);
-        V(vec3_turn)(by, &out.v.x, &out.v.y);
-        by = V(svd3_turn)(b.x, b.z);
-        V(vec3_turn)(by, &b.x, &b.z);
-        V(vec3_turn)(by, &out.v.x, &out.v.z);
-        by = V(svd3_turn)(b.y, b.z);
-        V(vec3_turn)(by, &b.y, &b.z);
-        V(vec3_turn)(by, &out.v.y, &out.v.z);
-    }
+/* One rotation of a sweep: columns p and q of F V become orthogonal; vp and vq are those of V. */
+PBD_FN void V(svd3_rotate)(V(vec3) * p, V(vec3) * q, V(vec3) * vp, V(vec3) * vq) {
+    const V(plane_turn) by = V(svd3_turn)(*p, *q);
+    V(vec3_turn)(by, p, q);
+    V(vec3_turn)(by, vp, vq);
+}
 
-    /* Row rotations eliminate b below its diagonal; the same rotations of the identity's columns give U. */
+/* U and s from b = F V. Row rotations eliminate b below its diagonal; the same rotations of the identity's columns give
+ * U. */
+PBD_FN void V(svd3_finish)(V(mat3) b, V(real) scale, V(svd3) * out) {
     V(plane_turn) by = V(svd3_givens)(b.x.x, b.x.y);
+    out->u = V(mat3_identity)();
     V(real_turn)(by, &b.x.x, &b.x.y);
     V(real_turn)(by, &b.y.x, &b.y.y);
     V(real_turn)(by, &b.z.x, &b.z.y);
-    V(vec3_turn)(by, &out.u.x, &out.u.y);
+    V(vec3_turn)(by, &out->u.x, &out->u.y);
     by = V(svd3_givens)(b.x.x, b.x.z);
     V(real_turn)(by, &b.x.x, &b.x.z);
     V(real_turn)(by, &b.y.x, &b.y.z);
     V(real_turn)(by, &b.z.x, &b.z.z);
-    V(vec3_turn)(by, &out.u.x, &out.u.z);
+    V(vec3_turn)(by, &out->u.x, &out->u.z);
     by = V(svd3_givens)(b.y.y, b.y.z);
     V(real_turn)(by, &b.y.y, &b.y.z);
     V(real_turn)(by, &b.z.y, &b.z.z);
-    V(vec3_turn)(by, &out.u.y, &out.u.z);
+    V(vec3_turn)(by, &out->u.y, &out->u.z);
 
     /* The rotations skip columns below rounding, which may leave b.y.y negative: its sign moves to s.z. */
     V(real) sign = V(real_where)(b.y.y < 0, V(real_set)(-1), V(real_set)(1));
-    out.u.y = V(vec3_scale)(sign, out.u.y);
-    out.u.z = V(vec3_scale)(sign, out.u.z);
-    b.y.y *= sign;
-    b.z.z *= sign;
+    out->u.y = V(vec3_scale)(sign, out->u.y);
+    out->u.z = V(vec3_scale)(sign, out->u.z);
 
     /* Above the diagonal, b is zero to rounding. */
-    out.s = V(vec3_scale)(scale, V(vec3_make)(b.x.x, b.y.y, b.z.z));
+    out->s = V(vec3_scale)(scale, V(vec3_make)(b.x.x, b.y.y * sign, b.z.z * sign));
+}
+
+/* Decompositions of f[0..n), n at most PBD_SVD3_TOGETHER, each with the result of mat3_svd. A decomposition is one
+ * chain of dependent operations; a core works on two chains at a time where they alternate. */
+PBD_FN void V(mat3_svds)(const V(mat3) f[], int n, V(svd3) out[]) {
+    V(mat3) b[PBD_SVD3_TOGETHER];
+    V(real) scale[PBD_SVD3_TOGETHER];
+    for (int k = 0; k < n; k++) {
+        V(real) inverse;
+        scale[k] = V(real_power_of_two)(V(mat3_largest)(f[k]), &inverse);
+        b[k] = V(mat3_scale)(inverse, f[k]);
+        out[k].v = V(mat3_identity)();
+    }
+    for (int sweep = 0; sweep < PBD_SVD3_SWEEPS; sweep++) {
+        for (int k = 0; k < n; k++) V(svd3_rotate)(&b[k].x, &b[k].y, &out[k].v.x, &out[k].v.y);
+        for (int k = 0; k < n; k++) V(svd3_rotate)(&b[k].x, &b[k].z, &out[k].v.x, &out[k].v.z);
+        for (int k = 0; k < n; k++) V(svd3_rotate)(&b[k].y, &b[k].z, &out[k].v.y, &out[k].v.z);
+    }
+    for (int k = 0; k < n; k++) V(svd3_finish)(b[k], scale[k], &out[k]);
+}
+
+PBD_FN V(svd3) V(mat3_svd)(V(mat3) f) {
+    V(svd3) out;
+    V(mat3_svds)(&f, 1, &out);
     return out;
 }
 

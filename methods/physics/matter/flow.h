@@ -23,7 +23,7 @@
 #define FLOW_LEAST_STRETCH 1e-4
 
 typedef enum flow_kind {
-#define FLOW(name, hardening) FLOW_##name,
+#define FLOW(name, hardening, form) FLOW_##name,
 #include "methods/physics/matter/flow.def"
 #undef FLOW
     FLOW_KINDS
@@ -33,7 +33,7 @@ typedef enum flow_kind {
 typedef struct flow_rule {
     int kind; /* FLOW_name */
     union {
-#define FLOW(name, hardening) name##_rule name;
+#define FLOW(name, hardening, form) name##_rule name;
 #include "methods/physics/matter/flow.def"
 #undef FLOW
     } of;
@@ -48,7 +48,7 @@ PBD_FN flow_rule flow_rule_make(int kind, double E, double nu, const double *val
     memset(&r, 0, sizeof r);
     r.kind = kind;
     switch (kind) {
-#define FLOW(name, hardening)           \
+#define FLOW(name, hardening, form)           \
     case FLOW_##name: {                 \
         name##_values v;                \
         memcpy(&v, value, sizeof v);    \
@@ -78,7 +78,7 @@ typedef struct V(flowed_matrix) {
 PBD_FN V(flowed) V(flow_by_kind)(const flow_rule *r, V(vec3) s, V(real) state) {
     V(flowed) out;
     switch (r->kind) {
-#define FLOW(name, hardening) \
+#define FLOW(name, hardening, form) \
     case FLOW_##name:         \
         return V(flow_##name)(&r->of.name, s, state);
 #include "methods/physics/matter/flow.def"
@@ -91,6 +91,42 @@ PBD_FN V(flowed) V(flow_by_kind)(const flow_rule *r, V(vec3) s, V(real) state) {
     }
 }
 
+/* Whether flow_radially knows the rule; also for no rule. */
+PBD_FN int V(flow_is_radial)(const flow_rule *r) {
+#define FLOW_IS_radial 1
+#define FLOW_IS_principal 0
+    switch (r->kind) {
+#define FLOW(name, hardening, form) \
+    case FLOW_##name:               \
+        return FLOW_IS_##form;
+#include "methods/physics/matter/flow.def"
+#undef FLOW
+        default:
+            return 1;
+    }
+#undef FLOW_IS_radial
+#undef FLOW_IS_principal
+}
+
+/* The return of a radial rule by the trace of the Hencky strain and the norm of its deviator. */
+PBD_FN V(radial_flow) V(flow_radially)(const flow_rule *r, V(real) trace, V(real) norm, V(real) state) {
+#define FLOW_RETURN_principal(name)
+#define FLOW_RETURN_radial(name) \
+    case FLOW_##name:            \
+        return V(name##_return)(&r->of.name, trace, norm, state);
+    switch (r->kind) {
+#define FLOW(name, hardening, form) FLOW_RETURN_##form(name)
+#include "methods/physics/matter/flow.def"
+#undef FLOW
+        default: {
+            const V(radial_flow) none = {V(real_set)(0), V(real_set)(0), state, norm < norm, norm < norm};
+            return none;
+        }
+    }
+#undef FLOW_RETURN_principal
+#undef FLOW_RETURN_radial
+}
+
 /* The factor of mu and lambda; 1 unless the rule hardens. */
 PBD_FN V(real) V(flow_hardening)(const flow_rule *r, V(real) state) {
 #define FLOW_HARDENING_plain(name)
@@ -98,7 +134,7 @@ PBD_FN V(real) V(flow_hardening)(const flow_rule *r, V(real) state) {
     case FLOW_##name:                \
         return V(name##_hardening)(&r->of.name, state);
     switch (r->kind) {
-#define FLOW(name, hardening) FLOW_HARDENING_##hardening(name)
+#define FLOW(name, hardening, form) FLOW_HARDENING_##hardening(name)
 #include "methods/physics/matter/flow.def"
 #undef FLOW
         default:

@@ -9,7 +9,7 @@
 
 #define PARAMETER(role, name, unit, kind, preset, min, max, open, choices, doc) \
     {FLOW_##role, {#name, unit, kind, preset, min, max, open, choices, doc}},
-#define FLOW(name, hardening)                                                                 \
+#define FLOW(name, hardening, form)                                                                 \
     static const flow_parameter name##_parameters[] = {FLOW_PARAMETERS_##name(PARAMETER){0}}; \
     _Static_assert(sizeof(name##_values) <= PBD_MOST_FLOW_VALUES * sizeof(double),            \
                    "a material has no room for the parameters of " #name ": PBD_MOST_FLOW_VALUES");
@@ -19,13 +19,13 @@
 #define HARDENS_plain false
 #define HARDENS_hardens true
 const flow_entry flow_table[] = {
-#define FLOW(name, hardening) {#name, name##_parameters, FLOW_COLOUR_##name, FLOW_LOOK_##name, HARDENS_##hardening},
+#define FLOW(name, hardening, form) {#name, name##_parameters, FLOW_COLOUR_##name, FLOW_LOOK_##name, HARDENS_##hardening},
 #include "methods/physics/matter/flow.def"
 #undef FLOW
     {0}};
 
 static const char *const choices[] = {"none",
-#define FLOW(name, hardening) #name,
+#define FLOW(name, hardening, form) #name,
 #include "methods/physics/matter/flow.def"
 #undef FLOW
                                       NULL};
@@ -35,7 +35,7 @@ static const char *const choices[] = {"none",
 #define COUNT(...) +1
 enum {
     MOST_ROWS = 1
-#define FLOW(name, hardening) FLOW_PARAMETERS_##name(COUNT)
+#define FLOW(name, hardening, form) FLOW_PARAMETERS_##name(COUNT)
 #include "methods/physics/matter/flow.def"
 #undef FLOW
 };

@@ -2,7 +2,7 @@
  * removed again before the sand carries pressure (Tampubolon et al. 2017). State: v_c, the log of the volume gained
  * without stress; initially 0. */
 #ifdef FLOW
-FLOW(drucker_prager, plain)
+FLOW(drucker_prager, plain, radial)
 #elif !defined(PBD_BODY)
 #ifndef PBD_FLOW_DRUCKER_PRAGER_H
 #define PBD_FLOW_DRUCKER_PRAGER_H
@@ -55,21 +55,34 @@ PBD_FN drucker_prager_rule drucker_prager_make(flow_moduli m, const drucker_prag
  * det F = 0: with cohesion, more would create tension. log det F + v_c of the trial is conserved in all cases. Klar's
  * rule «zero deviator: identity» would also remove the stress of pure compression, which lies inside the cone; it is
  * not applied. */
-PBD_FN V(flowed) V(flow_drucker_prager)(const drucker_prager_rule *r, V(vec3) s, V(real) state) {
-    const V(real) zero = V(real_set)(0);
-    V(hencky_parts) e = V(hencky_parts_of)(s, r->cohesion);
-    V(real) gain = r->keep_gain ? zero : state;
-    V(real) back = V(real_max)(zero, V(real_min)(gain, -(e.trace + 3 * r->cohesion)));
-    V(real) trace = e.trace + back, beyond = e.norm + r->slope * trace;
-    V(mask) tip = trace > 0, cone = beyond > 0;
+PBD_FN V(radial_flow) V(drucker_prager_return)(const drucker_prager_rule *r, V(real) trace, V(real) norm,
+                                               V(real) state) {
+    const V(real) zero = V(real_set)(0), one = V(real_set)(1);
+    V(real) gain = r->keep_gain ? zero : state, above = trace - 3 * r->cohesion;
+    V(real) back = V(real_max)(zero, V(real_min)(gain, -trace));
+    above += back;
+    V(real) beyond = norm + r->slope * above;
+    V(mask) cone = beyond > 0;
+    V(radial_flow) out;
+    out.tip = above > 0;
     /* Below the tip, beyond <= norm. */
-    V(real) share = V(real_where)(cone, V(real_min)(beyond / e.norm, V(real_set)(1)), zero);
-    V(vec3) change = V(vec3_shift)(V(vec3_scale)(-share, e.deviator), K(1.0 / 3) * back);
-    V(real) top = V(real_exp)(V(real_set)(r->cohesion));
+    V(real) share = V(real_where)(cone, V(real_min)(beyond / norm, one), zero);
+    out.share = V(real_where)(out.tip, one, share);
+    out.volume = V(real_where)(out.tip, 3 * r->cohesion - trace, back);
+    out.moved = out.tip | cone | (back > 0);
+    out.state = r->keep_gain ? state : V(real_where)(out.tip, gain + above, gain - back);
+    return out;
+}
+
+PBD_FN V(flowed) V(flow_drucker_prager)(const drucker_prager_rule *r, V(vec3) s, V(real) state) {
+    V(hencky_parts) e = V(hencky_parts_of)(s, 0);
+    V(radial_flow) to = V(drucker_prager_return)(r, e.trace, e.norm, state);
     V(flowed) out;
-    out.moved = tip | cone | (back > 0);
-    out.s = V(vec3_where)(tip, V(vec3_make)(top, top, top), V(stretched_by)(s, change));
-    out.state = r->keep_gain ? state : V(real_where)(tip, gain + trace, gain - back);
+    out.moved = to.moved;
+    V(real) top = V(real_exp)(V(real_set)(r->cohesion));
+    V(vec3) change = V(vec3_shift)(V(vec3_scale)(-to.share, e.deviator), K(1.0 / 3) * to.volume);
+    out.s = V(vec3_where)(to.tip, V(vec3_make)(top, top, top), V(stretched_by)(s, change));
+    out.state = to.state;
     return out;
 }
 

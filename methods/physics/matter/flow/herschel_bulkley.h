@@ -1,7 +1,7 @@
 /* herschel_bulkley: |dev tau| = radius + viscosity rate^power where |dev tau| exceeds the radius of von_mises: Yue et
  * al. 2015. */
 #ifdef FLOW
-FLOW(herschel_bulkley, plain)
+FLOW(herschel_bulkley, plain, radial)
 #elif !defined(PBD_BODY)
 #ifndef PBD_FLOW_HERSCHEL_BULKLEY_H
 #define PBD_FLOW_HERSCHEL_BULKLEY_H
@@ -70,15 +70,27 @@ PBD_FN V(real) V(herschel_bulkley_share)(const herschel_bulkley_rule *r, V(real)
     return r->thickening ? u : V(real_min)(w, one);
 }
 
-PBD_FN V(flowed) V(flow_herschel_bulkley)(const herschel_bulkley_rule *r, V(vec3) s, V(real) state) {
+PBD_FN V(radial_flow) V(herschel_bulkley_return)(const herschel_bulkley_rule *r, V(real) trace, V(real) norm,
+                                                  V(real) state) {
     const V(real) zero = V(real_set)(0), one = V(real_set)(1);
-    V(hencky_parts) e = V(hencky_parts_of)(s, 0);
-    V(real) over = e.norm - r->radius;
-    V(flowed) out;
+    V(real) over = norm - r->radius;
+    V(radial_flow) out;
+    (void)trace;
     out.moved = over > 0;
+    out.tip = over < over;
     V(real) share = V(herschel_bulkley_share)(r, V(real_where)(out.moved, over, one));
-    share = V(real_where)(out.moved, share * over / e.norm, zero);
-    out.s = V(stretched_by)(s, V(vec3_scale)(-share, e.deviator));
+    out.share = V(real_where)(out.moved, share * over / norm, zero);
+    out.volume = zero;
+    out.state = state;
+    return out;
+}
+
+PBD_FN V(flowed) V(flow_herschel_bulkley)(const herschel_bulkley_rule *r, V(vec3) s, V(real) state) {
+    V(hencky_parts) e = V(hencky_parts_of)(s, 0);
+    V(radial_flow) to = V(herschel_bulkley_return)(r, e.trace, e.norm, state);
+    V(flowed) out;
+    out.moved = to.moved;
+    out.s = V(stretched_by)(s, V(vec3_scale)(-to.share, e.deviator));
     out.state = state;
     return out;
 }

@@ -2,7 +2,7 @@
  * by cohesion. Perfectly plastic, associative flow: return to a plane, an edge or the apex, as in de Souza Neto, Peric
  * and Owen 2008, section 8.2. The dilation is up to sin phi times the plastic shear. */
 #ifdef FLOW
-FLOW(mohr_coulomb, plain)
+FLOW(mohr_coulomb, plain, principal)
 #elif !defined(PBD_BODY)
 #ifndef PBD_FLOW_MOHR_COULOMB_H
 #define PBD_FLOW_MOHR_COULOMB_H

@@ -1,7 +1,7 @@
 /* nacc: (1 + 2 beta) q^2 + M^2 (p + beta p0)(p - p0) <= 0: Wolper et al. 2019, with the stress of their neo-Hookean
  * law. State: alpha, the log of the plastic volume change, < 0 if compacted. Presets: the candy of yu2024 Table 2. */
 #ifdef FLOW
-FLOW(nacc, plain)
+FLOW(nacc, plain, principal)
 #elif !defined(PBD_BODY)
 #ifndef PBD_FLOW_NACC_H
 #define PBD_FLOW_NACC_H

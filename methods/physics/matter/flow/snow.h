@@ -1,7 +1,7 @@
 /* snow: 1 - compression <= s <= 1 + stretch: Stomakhin et al. 2013; presets of yu2024 Figure 19. State: J_P, the
  * plastic volume change, initially 1; it hardens the moduli. */
 #ifdef FLOW
-FLOW(snow, hardens)
+FLOW(snow, hardens, principal)
 #elif !defined(PBD_BODY)
 #ifndef PBD_FLOW_SNOW_H
 #define PBD_FLOW_SNOW_H

@@ -1,6 +1,6 @@
 /* von_mises: |dev tau| <= sqrt(2/3) yield_stress, or <= yield_stress with the Frobenius norm (Li et al. 2022). */
 #ifdef FLOW
-FLOW(von_mises, plain)
+FLOW(von_mises, plain, radial)
 #elif !defined(PBD_BODY)
 #ifndef PBD_FLOW_VON_MISES_H
 #define PBD_FLOW_VON_MISES_H
@@ -40,12 +40,23 @@ PBD_FN von_mises_rule von_mises_make(flow_moduli m, const von_mises_values *v) {
 #else
 
 /* Radial return of the deviator at constant volume. */
+PBD_FN V(radial_flow) V(von_mises_return)(const von_mises_rule *r, V(real) trace, V(real) norm, V(real) state) {
+    V(radial_flow) out;
+    (void)trace;
+    out.moved = norm > r->radius;
+    out.tip = norm < norm;
+    out.share = V(real_where)(out.moved, 1 - r->radius / norm, V(real_set)(0));
+    out.volume = V(real_set)(0);
+    out.state = state;
+    return out;
+}
+
 PBD_FN V(flowed) V(flow_von_mises)(const von_mises_rule *r, V(vec3) s, V(real) state) {
     V(hencky_parts) e = V(hencky_parts_of)(s, 0);
+    V(radial_flow) to = V(von_mises_return)(r, e.trace, e.norm, state);
     V(flowed) out;
-    out.moved = e.norm > r->radius;
-    V(real) share = V(real_where)(out.moved, 1 - r->radius / e.norm, V(real_set)(0));
-    out.s = V(stretched_by)(s, V(vec3_scale)(-share, e.deviator));
+    out.moved = to.moved;
+    out.s = V(stretched_by)(s, V(vec3_scale)(-to.share, e.deviator));
     out.state = state;
     return out;
 }
