@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* The shapes of a kernel; see kernel.h for how one is written. */
-typedef enum pbd_shape { PBD_SHAPE_ITEM, PBD_SHAPE_TILE, PBD_SHAPE_BATCH, PBD_SHAPE_BATCHES } pbd_shape;
+/* The three shapes of a kernel; see kernel.h for how one is written. */
+typedef enum pbd_shape { PBD_SHAPE_ITEM, PBD_SHAPE_TILE, PBD_SHAPE_BATCH } pbd_shape;
 
 typedef struct pbd_kernel {
     const char *name;

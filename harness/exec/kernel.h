@@ -160,6 +160,8 @@
 
 #endif
 
+#define PBD_SHAPE_BATCHES PBD_SHAPE_BATCH
+
 /* Defines a kernel's entry, table row and launch, and opens its body. */
 #define PBD_DEFINE(shape, launch, head, name, ARGS, ...)                                         \
     PBD_FN void name head;                                                                       \

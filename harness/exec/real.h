@@ -39,14 +39,7 @@ typedef REAL real;
 
 PBD_FN real real_sqrt(real x) { return sizeof(real) == sizeof(float) ? (real)sqrtf((float)x) : (real)sqrt((double)x); }
 
-/* 1/sqrt(x) for normal x > 0, to 2 ulp. */
-PBD_FN real real_rsqrt(real x) {
-#if defined(__CUDA_ARCH__)
-    return sizeof(real) == sizeof(float) ? (real)rsqrtf((float)x) : (real)rsqrt((double)x);
-#else
-    return 1 / real_sqrt(x);
-#endif
-}
+PBD_FN real real_rsqrt(real x) { return 1 / real_sqrt(x); }
 
 /* For functions of a source that is compiled per precision: PBD_PRECISE(names), above their prototypes, gives each the
  * symbol PBD_NAME(name), so that a caller links to those of its own `real`. */

@@ -391,6 +391,7 @@ static pbd_status flow_by(mpm *s, double dt, bool flow) {
     args.hardens = flow_hardens(&s->material);
     args.rule = flow_rule_of(&s->material, dt);
     args.flows = flow && args.flows;
+    args.by_strain = !args.flows || flow_is_radial(&args.rule);
     args.plastic = args.flows && pbd_records(s->recorder) ? s->plastic : NULL;
     return PBD_RUN(s->exec, flow_and_stress, s->particles, &args);
 }

@@ -68,6 +68,22 @@ PBD_FN void xpbi_set_entry(const xpbi_slices *s, size_t slice, size_t lane, int 
     batch_store(s->entry + (slice * s->entries + (size_t)e) * XPBI_LANES + lane, 0, PBD_BATCH, x);
 }
 
+/* Stores a row for each slot's particle; `per`: rows of a particle. */
+PBD_FN void xpbi_store_own(const xpbi_slices *s, real *rows, size_t per, size_t first, int count, const vreal row[4]) {
+#if PBD_BATCH == 1
+    (void)count;
+    if (s->length[first] != XPBI_ABSENT) row_store(rows + 4 * per * s->own[first], row);
+#else
+    real out[PBD_BATCH][4] __attribute__((aligned(64)));
+    uint32_t each[PBD_BATCH];
+    for (uint32_t l = 0; l < PBD_BATCH; l++) each[l] = l;
+    batch_store_rows(out[0], each, 1, PBD_BATCH, row);
+    for (int l = 0; l < count; l++)
+        if (s->length[first + (size_t)l] != XPBI_ABSENT)
+            __builtin_memcpy(rows + 4 * per * s->own[first + (size_t)l], out[l], sizeof out[l]);
+#endif
+}
+
 PBD_FN vmat3 xpbi_load_matrix(const xpbi_slices *s, size_t slice, size_t lane, int first) {
     vreal f[9];
     for (int e = 0; e < 9; e++) f[e] = xpbi_entry(s, slice, lane, first + e);
@@ -128,7 +144,7 @@ typedef struct xpbi_shape_args {
 } xpbi_shape_args;
 
 /* L, the pseudo-inverse of the symmetric A = sum V_b grad W (x) (x_b - x_p); *full: A has full rank. */
-PBD_FN vmat3 xpbi_pseudo_inverse(const vreal a[6], real cutoff, vmask *full) {
+PBD_FN vmat3 xpbi_pseudo_inverse_svd(const vreal a[6], real cutoff, vmask *full) {
     const vreal zero = vreal_set(0);
     vsvd3 parts = vmat3_svd(xpbi_symmetric(a));
     const vreal least = vreal_max(cutoff * parts.s.x, vreal_set(REAL_MIN));
@@ -138,6 +154,20 @@ PBD_FN vmat3 xpbi_pseudo_inverse(const vreal a[6], real cutoff, vmask *full) {
     *full = (vmask)(parts.s.z > least);
     parts.u = parts.v;
     return vsvd3_with(parts, inverse);
+}
+
+/* Where det A > cutoff (tr A)^3, every singular value is above cutoff times the largest, and A is inverted. */
+PBD_FN vmat3 xpbi_pseudo_inverse(const vreal a[6], real cutoff, vmask *full) {
+    const vsym3 m = {a[0], a[1], a[2], a[3], a[4], a[5]};
+    const vreal size = vsym3_trace(m), least = cutoff * size * size * size;
+    const vmat3 whole = vsym3_matrix(m);
+    const vmask plain = (vmat3_det(whole) > least) & (least > REAL_MIN);
+    const vmat3 inverse = vsym3_matrix(vsym3_inverse(m));
+    *full = plain;
+    if (!vmask_any((vmask)(plain == 0))) return inverse;
+    const vmat3 by_svd = xpbi_pseudo_inverse_svd(a, cutoff, full);
+    *full |= plain;
+    return vmat3_where(plain, inverse, by_svd);
 }
 
 PBD_FN void xpbi_load_body(const xpbi_shape_args *a, const uint32_t *own, size_t slice, size_t lane, vreal body[3][4]) {
@@ -343,10 +373,10 @@ PBD_FN vmat3 xpbi_gradient_of(vmat3 tau, vmat3 b) {
     return vmat3_mul(tau, vmat3_scale(1 / vreal_max(det, floor), vmat3_cofactor(b)));
 }
 
-/* By the logarithmic strain h (log_strain.h), for radial rules. */
-PBD_FN xpbi_point xpbi_evaluate_strain(const xpbi_solve_args *a, int kind, vmat3 b, vsym3 h, vreal state) {
+/* By the logarithmic strain (log_strain.h); e: E of F. */
+PBD_FN xpbi_point xpbi_evaluate_strain(const xpbi_solve_args *a, int kind, vmat3 b, vmat3 f, vsym3 e, vreal state) {
     xpbi_point out;
-    if (a->flows) h = vflow_strain(&a->rule, h, state);
+    const vsym3 h = a->flows ? vflow_strain(&a->rule, f, e, state).to : vlog_strain(e);
     const vreal trace = vsym3_trace(h);
     out.mu = vreal_set(kind == XPBI_VOLUME ? 0 : a->mu);
     out.lambda = vreal_set(kind == XPBI_SHEAR ? 0 : a->lambda);
@@ -403,9 +433,7 @@ PBD_FN xpbi_point xpbi_evaluate_stretches(const xpbi_solve_args *a, int kind, vm
 
 PBD_FN xpbi_point xpbi_choose(vmask m, xpbi_point p, xpbi_point q) {
     p.c = vreal_where(m, p.c, q.c);
-    p.g.x = vvec3_where(m, p.g.x, q.g.x);
-    p.g.y = vvec3_where(m, p.g.y, q.g.y);
-    p.g.z = vvec3_where(m, p.g.z, q.g.z);
+    p.g = vmat3_where(m, p.g, q.g);
     p.mu = vreal_where(m, p.mu, q.mu);
     p.lambda = vreal_where(m, p.lambda, q.lambda);
     p.turn = vreal_where(m, p.turn, q.turn);
@@ -421,7 +449,7 @@ PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t l
     const vsym3 e = vmat3_left_strain(f);
     const vmask near = vlog_strain_holds(f, e);
     if (!vmask_any(near)) return xpbi_evaluate_stretches(a, kind, b, f, state);
-    const xpbi_point at = xpbi_evaluate_strain(a, kind, b, vlog_strain(e), state);
+    const xpbi_point at = xpbi_evaluate_strain(a, kind, b, f, e, state);
     if (!vmask_any((vmask)(near == 0))) return at;
     return xpbi_choose(near, at, xpbi_evaluate_stretches(a, kind, b, f, state));
 }
@@ -624,12 +652,8 @@ PBD_BATCH_OVER(xpbi_smooth, xpbi_end_args, first, count, 12 * sizeof(real) + 8, 
         const vreal w = xpbi_smoothing_weight(a->s.support, a->printed, x, o, xb, b);
         for (int d = 0; d < 3; d++) sum[d] += w * (b[d] - o[d]);
     }
-    real out[4][PBD_BATCH];
-    for (int d = 0; d < 3; d++) batch_store(out[d], 0, PBD_BATCH, vreal_where(o[3] > 0, o[d] + a->xsph * sum[d], o[d]));
-    batch_store(out[3], 0, PBD_BATCH, o[3]);
-    for (int i = 0; i < count; i++)
-        if (a->s.length[first + (size_t)i] != XPBI_ABSENT)
-            for (size_t d = 0; d < 4; d++) a->smooth[4 * (size_t)own[i] + d] = out[d][i];
+    for (int d = 0; d < 3; d++) o[d] = vreal_where(o[3] > 0, o[d] + a->xsph * sum[d], o[d]);
+    xpbi_store_own(&a->s, a->smooth, 1, first, count, o);
 }
 
 /* Updates F with the velocity that also moves x (Eq. 22), except with deformation=before_xsph, and J by the whole
@@ -640,43 +664,29 @@ PBD_BATCH_OVER(xpbi_advance, xpbi_end_args, first, count, 51 * sizeof(real) + 8,
     const uint32_t *own = a->s.own + first;
     const vmat3 gradient = xpbi_velocity_gradient(&a->s, a->v, slice, lane, own, NULL);
     const vmat3 b = vmat3_add(vmat3_identity(), vmat3_scale(vreal_set(a->dt), gradient));
-    vflowed_matrix to;
+    vflowed_body to;
     to.f = vmat3_mul(b, xpbi_load_matrix(&a->s, slice, lane, XPBI_F));
     to.state = xpbi_entry(&a->s, slice, lane, XPBI_STATE);
-    real plastic[PBD_BATCH] = {0};
+    vreal plastic = vreal_set(0);
     if (a->flows) {
-        to = vflow_matrix(&a->rule, to.f, to.state);
-        if (a->plastic)
-            batch_store(plastic, 0, PBD_BATCH,
-                        vflow_hardening(&a->rule, to.state) * vflow_dissipated(a->mu, a->lambda, to.from, to.to));
+        to = vflow_body(&a->rule, to.f, to.state, a->mu, a->lambda);
+        if (a->plastic) plastic = vflow_hardening(&a->rule, to.state) * to.lost;
     }
     /* Bounds the change of volume in a step, for det B <= 0 too. */
     const vreal grown = vreal_min(vreal_max(vmat3_det(b), vreal_set((real)0.5)), vreal_set(2));
-    const vreal elastic = vmat3_det(to.f);
-    const vvec3 column[3] = {to.f.x, to.f.y, to.f.z};
-    real f[9][PBD_BATCH], growth[PBD_BATCH], det[PBD_BATCH], state[PBD_BATCH], rest[PBD_BATCH], old[PBD_BATCH];
-    for (int c = 0; c < 3; c++) {
-        batch_store(f[3 * c], 0, PBD_BATCH, column[c].x);
-        batch_store(f[3 * c + 1], 0, PBD_BATCH, column[c].y);
-        batch_store(f[3 * c + 2], 0, PBD_BATCH, column[c].z);
-    }
-    batch_store(growth, 0, PBD_BATCH, grown);
-    batch_store(det, 0, PBD_BATCH, elastic);
-    batch_store(state, 0, PBD_BATCH, to.state);
-    batch_store(rest, 0, PBD_BATCH, xpbi_entry(&a->s, slice, lane, XPBI_REST_SIZE));
-    batch_store(old, 0, PBD_BATCH, xpbi_entry(&a->s, slice, lane, XPBI_GROWTH));
-    for (int i = 0; i < count; i++) {
-        if (a->s.length[first + (size_t)i] == XPBI_ABSENT) continue;
-        const size_t p = own[i];
-        real *body = a->p.body + 12 * p;
-        const real least = (real)0.125, most = (real)8;
-        for (size_t e = 0; e < 9; e++) body[e / 3 * 4 + e % 3] = f[e][i];
-        const real j = a->elastic_volume ? det[i] : old[i] * growth[i];
-        body[3] = rest[i];
-        body[7] = j > least ? (j < most ? j : most) : least;
-        body[11] = state[i];
-        if (a->plastic) a->plastic[a->p.id[p]] += rest[i] * plastic[i];
-    }
+    const vreal least = vreal_set((real)0.125), most = vreal_set(8);
+    const vreal volume = a->elastic_volume ? vmat3_det(to.f) : xpbi_entry(&a->s, slice, lane, XPBI_GROWTH) * grown;
+    const vreal rest = xpbi_entry(&a->s, slice, lane, XPBI_REST_SIZE);
+    const vreal row[3][4] = {
+        {to.f.x.x, to.f.x.y, to.f.x.z, rest},
+        {to.f.y.x, to.f.y.y, to.f.y.z, vreal_where(volume > least, vreal_where(volume < most, volume, most), least)},
+        {to.f.z.x, to.f.z.y, to.f.z.z, to.state}};
+    for (size_t c = 0; c < 3; c++) xpbi_store_own(&a->s, a->p.body + 4 * c, 3, first, count, row[c]);
+    if (!a->plastic) return;
+    real lost[PBD_BATCH];
+    batch_store(lost, 0, PBD_BATCH, rest * plastic);
+    for (int i = 0; i < count; i++)
+        if (a->s.length[first + (size_t)i] != XPBI_ABSENT) a->plastic[a->p.id[own[i]]] += lost[i];
 }
 
 #endif

@@ -14,25 +14,6 @@
 
 #include "methods/xpbi/xpbi_rest_kernels.h"
 
-/* Stores the columns of m in the three rows of each slot's particle; `fourth` gives the rows' fourth numbers. */
-PBD_FN void xpbi_store_columns(const xpbi_slices *s, real *to, size_t first, int count, vmat3 m, vvec3 fourth) {
-    const vvec3 column[3] = {m.x, m.y, m.z};
-    const vreal last[3] = {fourth.x, fourth.y, fourth.z};
-    for (int c = 0; c < 3; c++) {
-        real out[4][PBD_BATCH];
-        batch_store(out[0], 0, PBD_BATCH, column[c].x);
-        batch_store(out[1], 0, PBD_BATCH, column[c].y);
-        batch_store(out[2], 0, PBD_BATCH, column[c].z);
-        batch_store(out[3], 0, PBD_BATCH, last[c]);
-        for (int i = 0; i < count; i++) {
-            const size_t slot = first + (size_t)i;
-            if (s->length[slot] == XPBI_ABSENT) continue;
-            const real row[4] = {out[0][i], out[1][i], out[2][i], out[3][i]};
-            for (size_t d = 0; d < 4; d++) to[4 * (3 * (size_t)s->own[slot] + (size_t)c) + d] = row[d];
-        }
-    }
-}
-
 typedef struct xpbi_propose_args {
     xpbi_solve_args of;
     real *push; /* by particle, three rows of four: the columns of M T; fourth numbers: -M s */
@@ -59,8 +40,12 @@ PBD_BATCH_OVER(xpbi_propose, xpbi_propose_args, first, count, (20 + XPBI_SWEPT) 
     }
     const vvec3 sum = vvec3_make(xpbi_entry(s, slice, lane, XPBI_SUM), xpbi_entry(s, slice, lane, XPBI_SUM + 1),
                                  xpbi_entry(s, slice, lane, XPBI_SUM + 2));
-    xpbi_store_columns(s, a->push, first, count, vmat3_mul(m, xpbi_load_matrix(s, slice, lane, XPBI_MAP)),
-                       vmat3_apply(m, vvec3_scale(vreal_set(-1), sum)));
+    const vmat3 by = vmat3_mul(m, xpbi_load_matrix(s, slice, lane, XPBI_MAP));
+    const vvec3 own_by = vmat3_apply(m, vvec3_scale(vreal_set(-1), sum));
+    const vreal row[3][4] = {{by.x.x, by.x.y, by.x.z, own_by.x},
+                             {by.y.x, by.y.y, by.y.z, own_by.y},
+                             {by.z.x, by.z.y, by.z.z, own_by.z}};
+    for (size_t c = 0; c < 3; c++) xpbi_store_own(s, a->push + 4 * c, 3, first, count, row[c]);
 }
 
 typedef struct xpbi_gather_args {

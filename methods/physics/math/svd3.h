@@ -61,6 +61,7 @@ PBD_FN V(plane_turn) V(svd3_turn)(V(vec3) p, V(vec3) q) {
     V(real) inverse = V(real_rsqrt)(V(real_where)(square < REAL_MIN, V(real_set)(1), square));
     V(real) half = (real)0.5 + (real)0.5 * V(real_abs)(d) * inverse, root = V(real_rsqrt)(half);
     V(real) larger = half * root, smaller = (real)0.5 * h * inverse * root;
+    larger += (real)0.5 * root * (half - larger * larger); /* rounded once, as a root is */
     V(plane_turn) out;
     out.c = V(real_where)(d < 0, V(real_abs)(smaller), larger);
     out.s = V(real_where)(d < 0, V(real_copysign)(larger, h), smaller);

@@ -164,9 +164,7 @@ PBD_FN V(flowed_matrix) V(flow_matrix)(const flow_rule *r, V(mat3) f, V(real) st
     V(flowed) to = V(flow_stretches)(r, parts.s, state);
     V(mat3) moved = V(svd3_with)(parts, to.s);
     V(flowed_matrix) out;
-    out.f.x = V(vec3_where)(to.moved, moved.x, f.x);
-    out.f.y = V(vec3_where)(to.moved, moved.y, f.y);
-    out.f.z = V(vec3_where)(to.moved, moved.z, f.z);
+    out.f = V(mat3_where)(to.moved, moved, f);
     out.state = to.state;
     out.from = parts.s;
     out.to = to.s;

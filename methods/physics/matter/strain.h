@@ -28,6 +28,10 @@ PBD_FN V(vec3) V(vec3_where)(V(mask) m, V(vec3) a, V(vec3) b) {
     return V(vec3_make)(V(real_where)(m, a.x, b.x), V(real_where)(m, a.y, b.y), V(real_where)(m, a.z, b.z));
 }
 
+PBD_FN V(mat3) V(mat3_where)(V(mask) m, V(mat3) a, V(mat3) b) {
+    return V(mat3_make)(V(vec3_where)(m, a.x, b.x), V(vec3_where)(m, a.y, b.y), V(vec3_where)(m, a.z, b.z));
+}
+
 /* Green's strain of stretches, (s^2 - 1)/2. */
 PBD_FN V(vec3) V(green_stretches)(V(vec3) s) {
     const V(real) one = V(real_set)(1);
