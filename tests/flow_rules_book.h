@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include <gsl/gsl_linalg.h>
 
+#define UNUSED __attribute__((unused))
 #define MATRIX_NUMBER double
 #include "tests/random_matrices.h"
 
@@ -28,7 +29,7 @@ static matrix diagonal(double x, double y, double z) { return (matrix){{{x, 0, 0
 
 static const real *entries(const mat3 *m) { return &m->x.x; }
 
-static double largest(mat3 m) { /* NaN if any entry is */
+UNUSED static double largest(mat3 m) { /* NaN if any entry is */
     double most = 0;
     for (int i = 0; i < 9; i++)
         if (!(fabs((double)entries(&m)[i]) <= most) && !isnan(most)) most = fabs((double)entries(&m)[i]);
@@ -39,6 +40,15 @@ static double difference(mat3 a, mat3 b) {
     double most = 0;
     for (int i = 0; i < 9; i++) keep(&most, fabs((double)entries(&a)[i] - (double)entries(&b)[i]));
     return most;
+}
+
+static void put_lane(vreal *batch, int lane, const real *plain, size_t count) {
+    for (size_t i = 0; i < count; i++) memcpy((char *)&batch[i] + (size_t)lane * sizeof(real), &plain[i], sizeof(real));
+}
+
+static void get_lane(const vreal *batch, int lane, real *plain, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        memcpy(&plain[i], (const char *)&batch[i] + (size_t)lane * sizeof(real), sizeof(real));
 }
 
 /* The stretches, largest first, never negative; the sign is in *det. */
@@ -107,7 +117,7 @@ static double lambda_of(const flow_material *m) { return m->E * m->nu / ((1 + m-
 static double bulk_of(const flow_material *m) { return lambda_of(m) + 2 * mu_of(m) / 3; }
 
 /* psi of Hencky's law, Pa. */
-static double energy_of(const flow_material *m, mat3 f) {
+UNUSED static double energy_of(const flow_material *m, mat3 f) {
     const hencky h = hencky_of(f);
     double squares = 0;
     for (int k = 0; k < 3; k++) squares += h.e[k] * h.e[k];
@@ -115,12 +125,12 @@ static double energy_of(const flow_material *m, mat3 f) {
 }
 
 /* The yield function of the Kirchhoff stress, in units of the shear modulus: <= 0 inside the yield surface. */
-static double von_mises_yield(const flow_material *m, mat3 f) {
+UNUSED static double von_mises_yield(const flow_material *m, mat3 f) {
     const double radius = m->yield_stress * (m->yield_norm ? 1 : sqrt(2.0 / 3));
     return 2 * hencky_of(f).deviator - radius / mu_of(m);
 }
 
-static double drucker_prager_yield(const flow_material *m, mat3 f) {
+UNUSED static double drucker_prager_yield(const flow_material *m, mat3 f) {
     const hencky h = hencky_of(f);
     const double sine = sin(m->friction_angle * acos(-1) / 180), alpha = sqrt(2.0 / 3) * 2 * sine / (3 - sine);
     const double trace = (3 * lambda_of(m) + 2 * mu_of(m)) * (h.trace - 3 * m->cohesion);
@@ -128,7 +138,7 @@ static double drucker_prager_yield(const flow_material *m, mat3 f) {
 }
 
 /* The largest of the six Mohr-Coulomb functions of the stress, measured from the apex. */
-static double mohr_coulomb_yield(const flow_material *m, mat3 f) {
+UNUSED static double mohr_coulomb_yield(const flow_material *m, mat3 f) {
     const hencky h = hencky_of(f); /* e is in descending order */
     const double sine = sin(m->friction_angle * acos(-1) / 180), ratio = lambda_of(m) / mu_of(m);
     double t[3];
@@ -141,7 +151,7 @@ typedef struct clay {
     double yield;
 } clay;
 
-static clay clay_of(const flow_material *m, mat3 f, double alpha) {
+UNUSED static clay clay_of(const flow_material *m, mat3 f, double alpha) {
     double s[3], det, mean, J, squares = 0;
     clay out;
     stretches_of(f, s, &det);
@@ -327,7 +337,7 @@ static int book_pyramid(const flow_material *m, double e[3]) {
 }
 
 /* Maps s in place and returns the new state. */
-static double book_flow(flow_kind kind, const flow_material *m, double s[3], double state) {
+UNUSED static double book_flow(flow_kind kind, const flow_material *m, double s[3], double state) {
     const double radius = m->yield_stress * (m->yield_norm ? 1 : sqrt(2.0 / 3)), stiff = 2 * mu_of(m);
     double e[3], d[3], trace = 0, norm = 0;
     if (kind == FLOW_nacc) return book_nacc(m, s, state);
@@ -447,6 +457,6 @@ static mat3 hostile_f(int which) {
     return to_mat3(f);
 }
 
-static mat3 any_f(uint64_t *seed, int n) { return n < HOSTILES ? hostile_f(n) : random_f(seed, n); }
+UNUSED static mat3 any_f(uint64_t *seed, int n) { return n < HOSTILES ? hostile_f(n) : random_f(seed, n); }
 
 #endif

@@ -290,15 +290,6 @@ static void test_elastic_states_are_left_alone(void **state) {
         }
 }
 
-static void put_lane(vreal *batch, int lane, const real *plain, size_t count) {
-    for (size_t i = 0; i < count; i++) memcpy((char *)&batch[i] + (size_t)lane * sizeof(real), &plain[i], sizeof(real));
-}
-
-static void get_lane(const vreal *batch, int lane, real *plain, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        memcpy(&plain[i], (const char *)&batch[i] + (size_t)lane * sizeof(real), sizeof(real));
-}
-
 /* Batches differ from the scalar form only by the rounding of fused multiply-adds. */
 static void test_batches_do_the_same(void **state) {
     (void)state;

@@ -3,7 +3,6 @@
 #include "tests/flow_rules_checks.h"
 
 int main(void) {
-    (void)energy_of;
     const struct CMUnitTest tests[] = {COMMON_FLOW_TESTS};
     return cmocka_run_group_tests_name("flow rules f32", tests, NULL, NULL);
 }
