@@ -91,9 +91,8 @@ static void test_reciprocal_roots(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tuned_moves_equal_plain_ones),
-                                       cmocka_unit_test(test_tuned_bits_equal_plain_ones),
-                                       cmocka_unit_test(test_larger_and_smaller_equal_comparisons),
-                                       cmocka_unit_test(test_reciprocal_roots)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tuned_moves_equal_plain_ones), cmocka_unit_test(test_tuned_bits_equal_plain_ones),
+        cmocka_unit_test(test_larger_and_smaller_equal_comparisons), cmocka_unit_test(test_reciprocal_roots)};
     return cmocka_run_group_tests_name(REAL_IS_FLOAT ? "batch f32" : "batch f64", tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static flow_rule rule_of(flow_kind kind, const flow_material *m) {
     switch (kind) {
 #define VALUE(role, name, ...) value[n++] = m->name;
 #define FLOW(name, hardening, form) \
-    case FLOW_##name:         \
+    case FLOW_##name:               \
         FLOW_PARAMETERS_##name(VALUE) break;
 #include "methods/physics/matter/flow.def"
 #undef FLOW

@@ -121,8 +121,8 @@ static mat3 rotated(double x, double y, double z) {
 
 static void test_where_it_holds(void **state) {
     (void)state;
-    const mat3 no[] = {rotated(-1, 1, 1), rotated(-1, -1, -1),   rotated(1.06, 1, 1), rotated(1, 0.94, 1),
-                       rotated(0, 0, 0),  rotated(NAN, 1, 1),    rotated(1e30, 1, 1), rotated(INFINITY, 1, 1),
+    const mat3 no[] = {rotated(-1, 1, 1), rotated(-1, -1, -1), rotated(1.06, 1, 1), rotated(1, 0.94, 1),
+                       rotated(0, 0, 0),  rotated(NAN, 1, 1),  rotated(1e30, 1, 1), rotated(INFINITY, 1, 1),
                        rotated(2, 2, 2),  rotated(1e-30, 1, 1)};
     const mat3 yes[] = {mat3_identity(), rotated(1, 1, 1), rotated(1.02, 0.99, 1), rotated(-1, -1, 1)};
     for (size_t k = 0; k < sizeof no / sizeof *no; k++) assert_false(log_strain_holds(no[k], mat3_left_strain(no[k])));
@@ -157,8 +157,8 @@ static void test_rules_are_those_of_stretches(void **state) {
             radial++;
         }
         if (!(moved > 0)) continue;
-        print_message("    %-16s F off by %.2g eps, state %.2g, dissipation %.2g; flowed in %d\n", kind_name[kind], f_off,
-                      state_off, lost_off, moved);
+        print_message("    %-16s F off by %.2g eps, state %.2g, dissipation %.2g; flowed in %d\n", kind_name[kind],
+                      f_off, state_off, lost_off, moved);
         assert_true(f_off <= 20 && state_off <= 20 && lost_off <= 20);
     }
     assert_int_equal(radial, 9); /* von_mises, drucker_prager and herschel_bulkley */
@@ -194,9 +194,8 @@ static void test_lanes_do_not_depend_on_each_other(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_logarithm), cmocka_unit_test(test_exponential),
-                                       cmocka_unit_test(test_where_it_holds),
-                                       cmocka_unit_test(test_rules_are_those_of_stretches),
-                                       cmocka_unit_test(test_lanes_do_not_depend_on_each_other)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_logarithm), cmocka_unit_test(test_exponential), cmocka_unit_test(test_where_it_holds),
+        cmocka_unit_test(test_rules_are_those_of_stretches), cmocka_unit_test(test_lanes_do_not_depend_on_each_other)};
     return cmocka_run_group_tests_name(REAL_IS_FLOAT ? "log strain f32" : "log strain f64", tests, NULL, NULL);
 }

@@ -142,6 +142,10 @@ header_mutant(projective_pair_sign materials ${law} "+ bulk * turn / plus" "- bu
 
 set(flow methods/physics/matter/flow)
 header_mutant(flow_cone_sign flow_rules ${flow}/drucker_prager.h "norm + r->slope * above" "norm - r->slope * above")
+set(series methods/physics/matter/log_strain.h)
+header_mutant(log_strain_terms log_strain ${series} "V(sym3_shift)(sum, V(real_set)((real)1 / (real)(2 * term + 1)))" "V(sym3_shift)(sum, V(real_set)((real)1 / (real)(2 * term + 2)))")
+header_mutant(log_strain_reflected log_strain ${series} "& (V(mat3_det)(f) > 0)" "& (V(mat3_det)(f) > -2)")
+header_mutant(log_strain_lanes log_strain ${series} "out.state = V(real_where)(near, out.state, other.state);" "out.state = other.state;")
 header_mutant(flow_elastic_kept flow_rules ${flow}/mohr_coulomb.h "out.s = V(vec3_where)(out.moved, returned, s);" "out.s = returned;")
 header_mutant(flow_dissipation_half flow_rules ${flow}.h "2 * mu * V(vec3_dot)(e, plastic)" "mu * V(vec3_dot)(e, plastic)")
 header_mutant(flow_gain_sign flow_rules ${flow}/drucker_prager.h "gain + above, gain - back" "gain + above, gain + back")

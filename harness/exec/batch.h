@@ -60,8 +60,8 @@ typedef __typeof__((vreal){0} < (vreal){0}) vmask;
 PBD_FN vreal vreal_where(vmask m, vreal a, vreal b) { return (vreal)((m & (vmask)a) | (~m & (vmask)b)); }
 PBD_FN vreal vreal_set(real x) { return (vreal){0} + x; }
 
-/* With AVX-512 by its instruction: tuned for Intel's processors, gcc takes the roots of both halves in a loop over lanes
- * and joins them through memory, where the load waits for both stores. */
+/* With AVX-512 by its instruction: tuned for Intel's processors, gcc takes the roots of both halves in a loop over
+ * lanes and joins them through memory, where the load waits for both stores. */
 #if defined(__AVX512F__)
 #include <immintrin.h>
 /* a b + c, rounded once. */
@@ -76,7 +76,8 @@ PBD_FN vreal vreal_sqrt(vreal x) {
 /* 1/sqrt(x) for normal x > 0, to an ulp. The instruction gives 14 bits, and a Newton step doubles them: the unit for
  * roots and quotients takes 13 to 24 cycles for each. The last step's residual includes the rounding of x y. */
 PBD_FN vreal vreal_rsqrt(vreal x) {
-    vreal y = sizeof(real) == sizeof(float) ? (vreal)_mm512_rsqrt14_ps((__m512)x) : (vreal)_mm512_rsqrt14_pd((__m512d)x);
+    vreal y =
+        sizeof(real) == sizeof(float) ? (vreal)_mm512_rsqrt14_ps((__m512)x) : (vreal)_mm512_rsqrt14_pd((__m512d)x);
     if (sizeof(real) == sizeof(double)) y += (real)0.5 * y * (1 - x * y * y);
     const vreal root = x * y, rounded = vreal_fma(x, y, -root);
     return vreal_fma((real)0.5 * y, vreal_fma(-rounded, y, vreal_fma(-root, y, vreal_set(1))), y);

@@ -454,7 +454,6 @@ PBD_FN xpbi_point xpbi_evaluate(const xpbi_solve_args *a, size_t slice, size_t l
     return xpbi_choose(near, at, xpbi_evaluate_stretches(a, kind, b, f, state));
 }
 
-
 /* C up to this is rounding error. */
 PBD_FN vreal xpbi_least(vreal mu) { return (real)(2 * REAL_EPSILON) * vreal_sqrt(2 * mu); }
 

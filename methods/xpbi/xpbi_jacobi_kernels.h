@@ -42,9 +42,8 @@ PBD_BATCH_OVER(xpbi_propose, xpbi_propose_args, first, count, (20 + XPBI_SWEPT) 
                                  xpbi_entry(s, slice, lane, XPBI_SUM + 2));
     const vmat3 by = vmat3_mul(m, xpbi_load_matrix(s, slice, lane, XPBI_MAP));
     const vvec3 own_by = vmat3_apply(m, vvec3_scale(vreal_set(-1), sum));
-    const vreal row[3][4] = {{by.x.x, by.x.y, by.x.z, own_by.x},
-                             {by.y.x, by.y.y, by.y.z, own_by.y},
-                             {by.z.x, by.z.y, by.z.z, own_by.z}};
+    const vreal row[3][4] = {
+        {by.x.x, by.x.y, by.x.z, own_by.x}, {by.y.x, by.y.y, by.y.z, own_by.y}, {by.z.x, by.z.y, by.z.z, own_by.z}};
     for (size_t c = 0; c < 3; c++) xpbi_store_own(s, a->push + 4 * c, 3, first, count, row[c]);
 }
 

@@ -48,7 +48,7 @@ PBD_FN flow_rule flow_rule_make(int kind, double E, double nu, const double *val
     memset(&r, 0, sizeof r);
     r.kind = kind;
     switch (kind) {
-#define FLOW(name, hardening, form)           \
+#define FLOW(name, hardening, form)     \
     case FLOW_##name: {                 \
         name##_values v;                \
         memcpy(&v, value, sizeof v);    \
@@ -79,7 +79,7 @@ PBD_FN V(flowed) V(flow_by_kind)(const flow_rule *r, V(vec3) s, V(real) state) {
     V(flowed) out;
     switch (r->kind) {
 #define FLOW(name, hardening, form) \
-    case FLOW_##name:         \
+    case FLOW_##name:               \
         return V(flow_##name)(&r->of.name, s, state);
 #include "methods/physics/matter/flow.def"
 #undef FLOW

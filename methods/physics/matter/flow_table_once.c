@@ -9,7 +9,7 @@
 
 #define PARAMETER(role, name, unit, kind, preset, min, max, open, choices, doc) \
     {FLOW_##role, {#name, unit, kind, preset, min, max, open, choices, doc}},
-#define FLOW(name, hardening, form)                                                                 \
+#define FLOW(name, hardening, form)                                                           \
     static const flow_parameter name##_parameters[] = {FLOW_PARAMETERS_##name(PARAMETER){0}}; \
     _Static_assert(sizeof(name##_values) <= PBD_MOST_FLOW_VALUES * sizeof(double),            \
                    "a material has no room for the parameters of " #name ": PBD_MOST_FLOW_VALUES");
@@ -19,7 +19,8 @@
 #define HARDENS_plain false
 #define HARDENS_hardens true
 const flow_entry flow_table[] = {
-#define FLOW(name, hardening, form) {#name, name##_parameters, FLOW_COLOUR_##name, FLOW_LOOK_##name, HARDENS_##hardening},
+#define FLOW(name, hardening, form) \
+    {#name, name##_parameters, FLOW_COLOUR_##name, FLOW_LOOK_##name, HARDENS_##hardening},
 #include "methods/physics/matter/flow.def"
 #undef FLOW
     {0}};

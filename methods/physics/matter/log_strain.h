@@ -2,18 +2,18 @@
  *
  *     h = 1/2 log(F F^T) = sum_i log s_i u_i (x) u_i,   F = U diag(s) V^T
  *
- * With E = F F^T - 1 and Z = E (2 + E)^-1, h = atanh Z = Z + Z^3/3 + Z^5/5 + ... Where |E| is at most LOG_STRAIN_MOST the
- * rest of the series is below rounding. Rotations do not matter: F F^T has none. Functions of the strain that need no
- * principal directions (isotropic laws, radial flow rules) are computed from h in a fraction of the time of an SVD, most
- * of which is one chain of dependent operations. */
+ * With E = F F^T - 1 and Z = E (2 + E)^-1, h = atanh Z = Z + Z^3/3 + Z^5/5 + ... Where |E| is at most LOG_STRAIN_MOST
+ * the rest of the series is below rounding. Rotations do not matter: F F^T has none. Functions of the strain that need
+ * no principal directions (isotropic laws, radial flow rules) are computed from h in a fraction of the time of an SVD,
+ * most of which is one chain of dependent operations. */
 #ifndef PBD_BODY
 #ifndef PBD_LOG_STRAIN_H
 #define PBD_LOG_STRAIN_H
 
 #include "methods/physics/matter/flow.h"
 
-/* The largest row sum of |E|, a bound of its eigenvalues: stretches from 0.949 to 1.048, |Z| up to 0.053. The first terms
- * left out are 1.6e-10 in f32 and 1.8e-18 in f64. */
+/* The largest row sum of |E|, a bound of its eigenvalues: stretches from 0.949 to 1.048, |Z| up to 0.053. The first
+ * terms left out are 1.6e-10 in f32 and 1.8e-18 in f64. */
 #define LOG_STRAIN_MOST 0.1
 #define LOG_STRAIN_TERMS (REAL_IS_FLOAT ? 2 : 5)
 
@@ -63,8 +63,7 @@ PBD_FN V(sym3) V(sym3_inverse)(V(sym3) a) {
 }
 
 PBD_FN V(mat3) V(sym3_matrix)(V(sym3) a) {
-    return V(mat3_make)(V(vec3_make)(a.xx, a.xy, a.zx), V(vec3_make)(a.xy, a.yy, a.yz),
-                        V(vec3_make)(a.zx, a.yz, a.zz));
+    return V(mat3_make)(V(vec3_make)(a.xx, a.xy, a.zx), V(vec3_make)(a.xy, a.yy, a.yz), V(vec3_make)(a.zx, a.yz, a.zz));
 }
 
 PBD_FN V(real) V(real_rounded)(V(real) x) {
@@ -72,8 +71,8 @@ PBD_FN V(real) V(real_rounded)(V(real) x) {
     return (x + large) - large;
 }
 
-/* Entries to multiples of 1/128 eps or less, for terms of a sum with 1. Powers of smaller ones would be subnormal numbers,
- * with which processors take a hundred times as long. */
+/* Entries to multiples of 1/128 eps or less, for terms of a sum with 1. Powers of smaller ones would be subnormal
+ * numbers, with which processors take a hundred times as long. */
 PBD_FN V(sym3) V(sym3_rounded)(V(sym3) a) {
     const V(sym3) out = {V(real_rounded)(a.xx), V(real_rounded)(a.yy), V(real_rounded)(a.zz),
                          V(real_rounded)(a.xy), V(real_rounded)(a.yz), V(real_rounded)(a.zx)};
@@ -82,12 +81,10 @@ PBD_FN V(sym3) V(sym3_rounded)(V(sym3) a) {
 
 /* E = F F^T - 1 */
 PBD_FN V(sym3) V(mat3_left_strain)(V(mat3) f) {
-    const V(sym3) out = {f.x.x * f.x.x - 1 + f.y.x * f.y.x + f.z.x * f.z.x,
-                         f.x.y * f.x.y - 1 + f.y.y * f.y.y + f.z.y * f.z.y,
-                         f.x.z * f.x.z - 1 + f.y.z * f.y.z + f.z.z * f.z.z,
-                         f.x.x * f.x.y + f.y.x * f.y.y + f.z.x * f.z.y,
-                         f.x.y * f.x.z + f.y.y * f.y.z + f.z.y * f.z.z,
-                         f.x.z * f.x.x + f.y.z * f.y.x + f.z.z * f.z.x};
+    const V(sym3)
+        out = {f.x.x * f.x.x - 1 + f.y.x * f.y.x + f.z.x * f.z.x, f.x.y * f.x.y - 1 + f.y.y * f.y.y + f.z.y * f.z.y,
+               f.x.z * f.x.z - 1 + f.y.z * f.y.z + f.z.z * f.z.z, f.x.x * f.x.y + f.y.x * f.y.y + f.z.x * f.z.y,
+               f.x.y * f.x.z + f.y.y * f.y.z + f.z.y * f.z.z,     f.x.z * f.x.x + f.y.z * f.y.x + f.z.z * f.z.x};
     return V(sym3_rounded)(out);
 }
 
@@ -95,8 +92,8 @@ PBD_FN V(sym3) V(mat3_left_strain)(V(mat3) f) {
  * excluded by the sign of det F. */
 PBD_FN V(mask) V(log_strain_holds)(V(mat3) f, V(sym3) e) {
     const V(real) xy = V(real_abs)(e.xy), yz = V(real_abs)(e.yz), zx = V(real_abs)(e.zx);
-    const V(real) most = V(real_max)(
-        V(real_abs)(e.xx) + xy + zx, V(real_max)(V(real_abs)(e.yy) + xy + yz, V(real_abs)(e.zz) + yz + zx));
+    const V(real) most =
+        V(real_max)(V(real_abs)(e.xx) + xy + zx, V(real_max)(V(real_abs)(e.yy) + xy + yz, V(real_abs)(e.zz) + yz + zx));
     return (most <= (real)LOG_STRAIN_MOST) & (V(mat3_det)(f) > 0);
 }
 

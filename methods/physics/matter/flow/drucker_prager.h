@@ -55,8 +55,8 @@ PBD_FN drucker_prager_rule drucker_prager_make(flow_moduli m, const drucker_prag
  * det F = 0: with cohesion, more would create tension. log det F + v_c of the trial is conserved in all cases. Klar's
  * rule «zero deviator: identity» would also remove the stress of pure compression, which lies inside the cone; it is
  * not applied. */
-PBD_FN V(radial_flow) V(drucker_prager_return)(const drucker_prager_rule *r, V(real) trace, V(real) norm,
-                                               V(real) state) {
+PBD_FN V(radial_flow)
+    V(drucker_prager_return)(const drucker_prager_rule *r, V(real) trace, V(real) norm, V(real) state) {
     const V(real) zero = V(real_set)(0), one = V(real_set)(1);
     V(real) gain = r->keep_gain ? zero : state, above = trace - 3 * r->cohesion;
     V(real) back = V(real_max)(zero, V(real_min)(gain, -trace));

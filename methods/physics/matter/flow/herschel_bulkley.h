@@ -70,18 +70,19 @@ PBD_FN V(real) V(herschel_bulkley_share)(const herschel_bulkley_rule *r, V(real)
     return r->thickening ? u : V(real_min)(w, one);
 }
 
-PBD_FN V(radial_flow) V(herschel_bulkley_return)(const herschel_bulkley_rule *r, V(real) trace, V(real) norm,
-                                                  V(real) state) {
+PBD_FN V(radial_flow)
+    V(herschel_bulkley_return)(const herschel_bulkley_rule *r, V(real) trace, V(real) norm, V(real) state) {
     const V(real) zero = V(real_set)(0), one = V(real_set)(1);
     V(real) over = norm - r->radius;
     V(radial_flow) out;
     (void)trace;
     out.moved = over > 0;
     out.tip = over < over;
+    out.share = out.volume = zero;
+    out.state = state;
+    if (!V(mask_any)(out.moved)) return out; /* skips Newton where all lanes are elastic */
     V(real) share = V(herschel_bulkley_share)(r, V(real_where)(out.moved, over, one));
     out.share = V(real_where)(out.moved, share * over / norm, zero);
-    out.volume = zero;
-    out.state = state;
     return out;
 }
 

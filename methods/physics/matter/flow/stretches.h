@@ -33,8 +33,8 @@ typedef struct V(flowed) {
     V(mask) moved; /* s or the state changed */
 } V(flowed);
 
-/* Result of a radial rule: dev e loses `share` of itself, and `volume` is added to tr e. At the tip of a cone share is 1
- * and tr e is that of the tip. */
+/* Result of a radial rule: dev e loses `share` of itself, and `volume` is added to tr e. At the tip of a cone share is
+ * 1 and tr e is that of the tip. */
 typedef struct V(radial_flow) {
     V(real) share, volume, state;
     V(mask) moved, tip;
