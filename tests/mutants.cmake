@@ -159,6 +159,8 @@ mutant(coincident_sign desbrun_sph ${smoothed} "(i[k] > j[k] ? -3 : 3)" "(i[k] >
 mutant(prediction_sign desbrun_sph ${smoothed} "vec3_scale(age, load3(a->p.a, i))" "vec3_scale(-age, load3(a->p.a, i))")
 
 mutant(xpbi_pressure_sign xpbi methods/xpbi/xpbi_constraint_kernels.h "vvec3_scale(2 * mu, e), lambda * trace)" "vvec3_scale(2 * mu, e), -lambda * trace)")
+mutant(xpbi_strain_sign xpbi ${constraint} "vsym3_scale(2 * out.mu, h), out.lambda * trace)" "vsym3_scale(2 * out.mu, h), -out.lambda * trace)" methods/xpbi/xpbi_inelastic.c)
+mutant(mpm_strain_sign mpm methods/mpm/mpm_stress_kernels.h "vsym3_scale(vreal_set(2 * a->mu), h), a->lambda" "vsym3_scale(vreal_set(2 * a->mu), h), -a->lambda" methods/mpm/mpm.c)
 mutant(mpm_affine_sign mpm methods/mpm/mpm_kernels.h "out.b.y = vvec3_add(out.b.y, vvec3_scale(y.d[j % 3], sum));" "out.b.y = vvec3_sub(out.b.y, vvec3_scale(y.d[j % 3], sum));")
 mutant(mpm_add_slope mpm methods/mpm/mpm_kernels.h "layer = quad_plus(layer, quad_get(n.d, 2), z);" "layer = quad_plus(layer, quad_get(n.d, 1), z);")
 mutant(mpm_add_held mpm methods/mpm/mpm_kernels.h "mass * (nearest ? (real)MPM_HOLDS : w);" "mass * (nearest ? (real)1 : w);")

@@ -98,8 +98,8 @@ PBD_FN mpm_stressed mpm_choose(vmask m, mpm_stressed p, mpm_stressed q) {
 PBD_FN void mpm_put(const mpm_stress_args *a, size_t i, const mpm_strained *p, const mpm_stressed *to) {
     vreal affine[12], add[9], harder = vreal_set(1);
     mpm_load(a->rows, MPM_AFFINE, 3, p->index, PBD_BATCH, affine);
-    if (a->hardens) harder = vflow_hardening(&a->rule, to->state);
     if (a->flows) {
+        if (a->hardens) harder = vflow_hardening(&a->rule, to->state);
         vreal motion[4], stretch[12];
         mpm_load(a->rows, MPM_MOTION, 1, p->index, PBD_BATCH, motion);
         mpm_load(a->rows, MPM_STRETCH, 3, p->index, PBD_BATCH, stretch);

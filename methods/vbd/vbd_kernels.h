@@ -404,7 +404,7 @@ PBD_FN void vbd_prefetch_vertices(const vbd_args *a, size_t place) {
     if (left < 2 * PBD_BATCH) return;
     batch_prefetch(a->mesh.own + next + PBD_BATCH);
     batch_prefetch_rows(a->p, a->mesh.own + next, PBD_BATCH);
-    batch_prefetch_rows(a->y, a->mesh.own + next, PBD_BATCH);
+    batch_prefetch_rows_read(a->y, a->mesh.own + next, PBD_BATCH);
 }
 
 PBD_FN void vbd_move_at(const vbd_args *a, size_t place, int count) {

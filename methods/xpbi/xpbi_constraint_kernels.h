@@ -367,7 +367,14 @@ typedef struct xpbi_point {
     vreal turn;       /* largest absolute principal stress, in units of u */
 } xpbi_point;
 
-/* The stress as a tensor tau and the moduli as in `at`: G = tau B^-T. */
+/* Sets mu and lambda of the constraint: 0 where it does not depend on them. */
+PBD_FN void xpbi_set_moduli(const xpbi_solve_args *a, int kind, vreal state, xpbi_point *at) {
+    const vreal harder = a->hardens ? vflow_hardening(&a->rule, state) : vreal_set(1);
+    at->mu = vreal_set(kind == XPBI_VOLUME ? 0 : a->mu) * harder;
+    at->lambda = vreal_set(kind == XPBI_SHEAR ? 0 : a->lambda) * harder;
+}
+
+/* G = tau B^-T */
 PBD_FN vmat3 xpbi_gradient_of(vmat3 tau, vmat3 b) {
     const vreal det = vmat3_det(b), floor = vreal_set((real)1e-3);
     return vmat3_mul(tau, vmat3_scale(1 / vreal_max(det, floor), vmat3_cofactor(b)));
@@ -378,9 +385,8 @@ PBD_FN xpbi_point xpbi_evaluate_strain(const xpbi_solve_args *a, int kind, vmat3
     xpbi_point out;
     const vsym3 h = a->flows ? vflow_strain(&a->rule, f, e, state).to : vlog_strain(e);
     const vreal trace = vsym3_trace(h);
-    out.mu = vreal_set(kind == XPBI_VOLUME ? 0 : a->mu);
-    out.lambda = vreal_set(kind == XPBI_SHEAR ? 0 : a->lambda);
-    out.turn = vreal_set(0);
+    xpbi_set_moduli(a, kind, state, &out);
+    out.turn = vreal_set(0); /* not needed: by_strain excludes XPBI_STRESS */
     out.c = vreal_sqrt(2 * out.mu * vsym3_inner(h, h) + out.lambda * trace * trace);
     vsym3 tau = vsym3_shift(vsym3_scale(2 * out.mu, h), out.lambda * trace);
     if (kind == XPBI_VOLUME) {
@@ -402,23 +408,15 @@ PBD_FN xpbi_point xpbi_evaluate_stretches(const xpbi_solve_args *a, int kind, vm
     const vvec3 trial =
         vvec3_make(vreal_max(parts.s.x, least), vreal_max(parts.s.y, least), vreal_max(parts.s.z, least));
     vvec3 s = trial;
-    vreal mu = vreal_set(a->mu), lambda = vreal_set(a->lambda);
+    xpbi_set_moduli(a, kind, state, &out);
+    const vreal mu = out.mu, lambda = out.lambda;
     if (a->flows) s = vflow_by_kind(&a->rule, trial, state).s;
-    if (a->hardens) {
-        const vreal harder = vflow_hardening(&a->rule, state);
-        mu *= harder;
-        lambda *= harder;
-    }
-    if (kind == XPBI_SHEAR) lambda = vreal_set(0);
-    if (kind == XPBI_VOLUME) mu = vreal_set(0);
     const vvec3 e = vvec3_log(s);
     const vreal trace = vvec3_sum(e);
     const vreal twice = 2 * mu * vvec3_dot(e, e) + lambda * trace * trace;
     vvec3 tau = vvec3_shift(vvec3_scale(2 * mu, e), lambda * trace);
     out.c = vreal_sqrt(twice);
-    out.mu = mu;
     out.turn = vreal_max(vreal_abs(tau.x), vreal_max(vreal_abs(tau.y), vreal_abs(tau.z)));
-    out.lambda = lambda;
     if (kind == XPBI_VOLUME) {
         const vreal root = vreal_sqrt(lambda);
         out.c = root * trace;

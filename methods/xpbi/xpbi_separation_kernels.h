@@ -64,7 +64,7 @@ PBD_FN void xpbi_prefetch_near(const xpbi_separate_args *a, size_t slice, size_t
     for (size_t k = 0; k < 2 * XPBI_NEAR_ROWS; k++) batch_prefetch(a->s.neighbour + (end + k) * XPBI_LANES + lane);
     for (size_t row = begin; row < end && row < begin + XPBI_NEAR_ROWS; row++) {
         const uint32_t *at = a->s.neighbour + row * XPBI_LANES + lane;
-        batch_prefetch_rows(a->x, at, PBD_BATCH);
+        batch_prefetch_rows_read(a->x, at, PBD_BATCH);
         batch_prefetch_rows(a->v, at, PBD_BATCH);
     }
 }
