@@ -1,8 +1,9 @@
-/* The flow rule and the stress of mpm's particles. Included by mpm_kernels.h. */
+/* The flow rule and the stress of mpm's particles. */
 #ifndef PBD_MPM_STRESS_KERNELS_H
 #define PBD_MPM_STRESS_KERNELS_H
 
-#include "methods/mpm/mpm_kernels.h"
+#include "harness/exec/kernel.h"
+#include "methods/mpm/mpm_rows.h"
 #include "methods/physics/matter/log_strain.h"
 
 typedef struct mpm_stress_args {
