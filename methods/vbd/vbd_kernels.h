@@ -290,6 +290,7 @@ PBD_FN void vbd_add_element(vbd_block *out, const vbd_strained *e, vsvd3 f) {
     out->energy += e->volume * by.psi;
 }
 
+/* Adds the tetrahedra of n rows, PBD_LANES apart. */
 PBD_FN void vbd_add_elements(vbd_block *out, const vbd_args *a, size_t row, size_t lane, int n, int count, vvec3 x) {
     vbd_strained e[PBD_SVD3_TOGETHER];
     vmat3 f[PBD_SVD3_TOGETHER];

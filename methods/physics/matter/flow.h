@@ -91,7 +91,7 @@ PBD_FN V(flowed) V(flow_by_kind)(const flow_rule *r, V(vec3) s, V(real) state) {
     }
 }
 
-/* Whether flow_radially knows the rule; also for no rule. */
+/* Whether the rule is radial; also true of no rule. */
 PBD_FN int V(flow_is_radial)(const flow_rule *r) {
 #define FLOW_IS_radial 1
 #define FLOW_IS_principal 0

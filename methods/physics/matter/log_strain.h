@@ -88,8 +88,7 @@ PBD_FN V(sym3) V(mat3_left_strain)(V(mat3) f) {
     return V(sym3_rounded)(out);
 }
 
-/* Whether log_strain may be used; false for NaN and for reflected F that are not near a rotation times -1: those are
- * excluded by the sign of det F. */
+/* Whether log_strain may be used: |E| is small, and F is not reflected. False for NaN. */
 PBD_FN V(mask) V(log_strain_holds)(V(mat3) f, V(sym3) e) {
     const V(real) xy = V(real_abs)(e.xy), yz = V(real_abs)(e.yz), zx = V(real_abs)(e.zx);
     const V(real) most =
