@@ -64,31 +64,16 @@ PBD_FN vreal vreal_set(real x) { return (vreal){0} + x; }
  * lanes and joins them through memory, where the load waits for both stores. */
 #if defined(__AVX512F__)
 #include <immintrin.h>
-/* a b + c, rounded once. */
-PBD_FN vreal vreal_fma(vreal a, vreal b, vreal c) {
-    return sizeof(real) == sizeof(float) ? (vreal)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c)
-                                         : (vreal)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-}
 PBD_FN vreal vreal_sqrt(vreal x) {
     return sizeof(real) == sizeof(float) ? (vreal)_mm512_sqrt_ps((__m512)x) : (vreal)_mm512_sqrt_pd((__m512d)x);
-}
-
-/* 1/sqrt(x) for normal x > 0, to an ulp. The instruction gives 14 bits, and a Newton step doubles them: the unit for
- * roots and quotients takes 13 to 24 cycles for each. The last step's residual includes the rounding of x y. */
-PBD_FN vreal vreal_rsqrt(vreal x) {
-    vreal y =
-        sizeof(real) == sizeof(float) ? (vreal)_mm512_rsqrt14_ps((__m512)x) : (vreal)_mm512_rsqrt14_pd((__m512d)x);
-    if (sizeof(real) == sizeof(double)) y += (real)0.5 * y * (1 - x * y * y);
-    const vreal root = x * y, rounded = vreal_fma(x, y, -root);
-    return vreal_fma((real)0.5 * y, vreal_fma(-rounded, y, vreal_fma(-root, y, vreal_set(1))), y);
 }
 #else
 PBD_FN vreal vreal_sqrt(vreal x) {
     for (int l = 0; l < PBD_BATCH; l++) x[l] = real_sqrt(x[l]);
     return x;
 }
-PBD_FN vreal vreal_rsqrt(vreal x) { return 1 / vreal_sqrt(x); }
 #endif
+PBD_FN vreal vreal_rsqrt(vreal x) { return 1 / vreal_sqrt(x); }
 
 /* values[first .. first + count); lanes beyond count repeat the last value, which keeps their results finite. */
 PBD_FN vreal batch_load(const real *values, size_t first, int count) {
