@@ -72,27 +72,9 @@ static void test_larger_and_smaller_equal_comparisons(void **unused) {
     }
 }
 
-/* To an ulp, over all exponents of normal numbers. */
-static void test_reciprocal_roots(void **unused) {
-    (void)unused;
-    double most = 0;
-    for (int power = REAL_IS_FLOAT ? -126 : -1022; power < (REAL_IS_FLOAT ? 128 : 1024); power++)
-        for (int n = 0; n < 256; n += PBD_BATCH) {
-            vreal x, y;
-            for (int l = 0; l < PBD_BATCH; l++) x[l] = (real)ldexp(1 + (n + l) / 256.0 + 1e-5 * (n + l), power);
-            y = vreal_rsqrt(x);
-            for (int l = 0; l < PBD_BATCH; l++) {
-                const double off = fabs((double)((long double)y[l] * sqrtl((long double)x[l]) - 1)) / REAL_EPSILON;
-                if (!(off <= most)) most = off;
-            }
-        }
-    print_message("    reciprocal roots off by %.3g eps\n", most);
-    assert_true(most <= 1);
-}
-
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tuned_moves_equal_plain_ones), cmocka_unit_test(test_tuned_bits_equal_plain_ones),
-        cmocka_unit_test(test_larger_and_smaller_equal_comparisons), cmocka_unit_test(test_reciprocal_roots)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tuned_moves_equal_plain_ones),
+                                       cmocka_unit_test(test_tuned_bits_equal_plain_ones),
+                                       cmocka_unit_test(test_larger_and_smaller_equal_comparisons)};
     return cmocka_run_group_tests_name(REAL_IS_FLOAT ? "batch f32" : "batch f64", tests, NULL, NULL);
 }

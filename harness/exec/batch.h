@@ -16,7 +16,6 @@ typedef int vmask;
 
 PBD_FN vreal vreal_where(vmask m, vreal a, vreal b) { return m ? a : b; }
 PBD_FN vreal vreal_sqrt(vreal x) { return real_sqrt(x); }
-PBD_FN vreal vreal_rsqrt(vreal x) { return real_rsqrt(x); }
 PBD_FN vreal vreal_set(real x) { return x; }
 PBD_FN vreal batch_load(const real *values, size_t first, int count) {
     (void)count;
@@ -73,7 +72,6 @@ PBD_FN vreal vreal_sqrt(vreal x) {
     return x;
 }
 #endif
-PBD_FN vreal vreal_rsqrt(vreal x) { return 1 / vreal_sqrt(x); }
 
 /* values[first .. first + count); lanes beyond count repeat the last value, which keeps their results finite. */
 PBD_FN vreal batch_load(const real *values, size_t first, int count) {

@@ -39,8 +39,6 @@ typedef REAL real;
 
 PBD_FN real real_sqrt(real x) { return sizeof(real) == sizeof(float) ? (real)sqrtf((float)x) : (real)sqrt((double)x); }
 
-PBD_FN real real_rsqrt(real x) { return 1 / real_sqrt(x); }
-
 /* For functions of a source that is compiled per precision: PBD_PRECISE(names), above their prototypes, gives each the
  * symbol PBD_NAME(name), so that a caller links to those of its own `real`. */
 #define PBD_PRECISE(...) PBD_EACH(PBD_PRECISE_ONE, __VA_ARGS__)

@@ -103,7 +103,6 @@ typedef struct mpm_spread_args {
     int holds; /* there are held particles */
 } mpm_spread_args;
 
-/* Loads rows first .. first + count of the particles index[]; entries are consecutive in out. */
 PBD_FN void mpm_index(const uint32_t *slot, int count, uint32_t index[PBD_BATCH]) {
     for (int l = 0; l < PBD_BATCH; l++) index[l] = MPM_ROWS * slot[l < count ? l : count - 1];
 }

@@ -15,6 +15,7 @@ enum {
 };
 enum { MPM_VOLUME = 9, MPM_INVERSE = 10 }; /* offsets after the nine of MPM_AFFINE */
 
+/* Loads rows first .. first + count of the particles index[]; entries are consecutive in out. */
 PBD_FN void mpm_load(const real *rows, int first, int count, const uint32_t *index, int lanes, vreal *out) {
     for (int r = 0; r < count; r++) batch_load_rows(rows + 4 * (first + r), index, 1, lanes, out + 4 * r);
 }

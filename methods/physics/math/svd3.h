@@ -58,10 +58,9 @@ PBD_FN V(plane_turn) V(svd3_turn)(V(vec3) p, V(vec3) q) {
     V(real) h = 2 * V(vec3_dot)(p, q);
     V(real) d = V(vec3_dot)(V(vec3_add)(p, q), V(vec3_sub)(p, q));
     V(real) square = d * d + h * h;
-    V(real) inverse = V(real_rsqrt)(V(real_where)(square < REAL_MIN, V(real_set)(1), square));
-    V(real) half = (real)0.5 + (real)0.5 * V(real_abs)(d) * inverse, root = V(real_rsqrt)(half);
-    V(real) larger = half * root, smaller = (real)0.5 * h * inverse * root;
-    larger += (real)0.5 * root * (half - larger * larger); /* rounded once, as a root is */
+    V(real) inverse = 1 / V(real_sqrt)(V(real_where)(square < REAL_MIN, V(real_set)(1), square));
+    V(real) larger = V(real_sqrt)((real)0.5 + (real)0.5 * V(real_abs)(d) * inverse);
+    V(real) smaller = (real)0.5 * h * inverse / larger;
     V(plane_turn) out;
     out.c = V(real_where)(d < 0, V(real_abs)(smaller), larger);
     out.s = V(real_where)(d < 0, V(real_copysign)(larger, h), smaller);
@@ -75,7 +74,7 @@ PBD_FN V(plane_turn) V(svd3_turn)(V(vec3) p, V(vec3) q) {
 /* The rotation of rows (a, b) after which b is 0 and a is not negative. */
 PBD_FN V(plane_turn) V(svd3_givens)(V(real) a, V(real) b) {
     V(real) square = a * a + b * b;
-    V(real) inverse = V(real_rsqrt)(V(real_where)(square < REAL_MIN, V(real_set)(1), square));
+    V(real) inverse = 1 / V(real_sqrt)(V(real_where)(square < REAL_MIN, V(real_set)(1), square));
     V(plane_turn) out;
     out.c = V(real_where)(square < REAL_MIN, V(real_set)(1), a * inverse);
     out.s = V(real_where)(square < REAL_MIN, V(real_set)(0), b * inverse);

@@ -77,12 +77,9 @@ PBD_FN V(radial_flow)
 PBD_FN V(flowed) V(flow_drucker_prager)(const drucker_prager_rule *r, V(vec3) s, V(real) state) {
     V(hencky_parts) e = V(hencky_parts_of)(s, 0);
     V(radial_flow) to = V(drucker_prager_return)(r, e.trace, e.norm, state);
-    V(flowed) out;
-    out.moved = to.moved;
+    V(flowed) out = V(flowed_radially)(s, e, to);
     V(real) top = V(real_exp)(V(real_set)(r->cohesion));
-    V(vec3) change = V(vec3_shift)(V(vec3_scale)(-to.share, e.deviator), K(1.0 / 3) * to.volume);
-    out.s = V(vec3_where)(to.tip, V(vec3_make)(top, top, top), V(stretched_by)(s, change));
-    out.state = to.state;
+    out.s = V(vec3_where)(to.tip, V(vec3_make)(top, top, top), out.s);
     return out;
 }
 

@@ -88,12 +88,7 @@ PBD_FN V(radial_flow)
 
 PBD_FN V(flowed) V(flow_herschel_bulkley)(const herschel_bulkley_rule *r, V(vec3) s, V(real) state) {
     V(hencky_parts) e = V(hencky_parts_of)(s, 0);
-    V(radial_flow) to = V(herschel_bulkley_return)(r, e.trace, e.norm, state);
-    V(flowed) out;
-    out.moved = to.moved;
-    out.s = V(stretched_by)(s, V(vec3_scale)(-to.share, e.deviator));
-    out.state = state;
-    return out;
+    return V(flowed_radially)(s, e, V(herschel_bulkley_return)(r, e.trace, e.norm, state));
 }
 
 #undef K

@@ -60,4 +60,14 @@ PBD_FN V(vec3) V(stretched_by)(V(vec3) s, V(vec3) e) {
     return V(vec3_make)(s.x * V(real_exp)(e.x), s.y * V(real_exp)(e.y), s.z * V(real_exp)(e.z));
 }
 
+/* The stretches after a radial rule's return; e: of s, unshifted. */
+PBD_FN V(flowed) V(flowed_radially)(V(vec3) s, V(hencky_parts) e, V(radial_flow) by) {
+    V(vec3) change = V(vec3_shift)(V(vec3_scale)(-by.share, e.deviator), (real)(1.0 / 3) * by.volume);
+    V(flowed) out;
+    out.s = V(stretched_by)(s, change);
+    out.state = by.state;
+    out.moved = by.moved;
+    return out;
+}
+
 #endif

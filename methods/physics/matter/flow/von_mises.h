@@ -53,12 +53,7 @@ PBD_FN V(radial_flow) V(von_mises_return)(const von_mises_rule *r, V(real) trace
 
 PBD_FN V(flowed) V(flow_von_mises)(const von_mises_rule *r, V(vec3) s, V(real) state) {
     V(hencky_parts) e = V(hencky_parts_of)(s, 0);
-    V(radial_flow) to = V(von_mises_return)(r, e.trace, e.norm, state);
-    V(flowed) out;
-    out.moved = to.moved;
-    out.s = V(stretched_by)(s, V(vec3_scale)(-to.share, e.deviator));
-    out.state = state;
-    return out;
+    return V(flowed_radially)(s, e, V(von_mises_return)(r, e.trace, e.norm, state));
 }
 
 #endif
