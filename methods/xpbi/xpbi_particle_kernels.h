@@ -144,8 +144,9 @@ PBD_ITEM(xpbi_find_clearance, xpbi_collide_args, i, 9 * sizeof(real), 40) {
 }
 
 /* Corrects the velocity of a particle that would end beyond a collider, so that it ends on the surface, with friction
- * relative to the surface's motion. */
-PBD_ITEM(xpbi_collide, xpbi_collide_args, i, 8 * sizeof(real), 20) {
+ * relative to the surface's motion. An entry is a contact: they lie together at a wall, so that equal shares of the
+ * particles would leave a thread waiting. Their number is not known before, so none are counted. */
+PBD_ITEM_OVER(xpbi_collide, xpbi_collide_args, i, 8 * sizeof(real), 20, 16 * sizeof(real), 100) {
     real *v = a->v + 4 * i;
     const vec3 old = load3(a->v, i);
     const real free = a->clearance[i];

@@ -26,7 +26,8 @@ static pbd_status begin(void *self, stepper *run) {
 
 pbd_status xpbi_collide_rows(const xpbi *s, stepper *run, real *v, collider_sums sums) {
     const xpbi_collide_args args = args_of(s, run, v, sums);
-    return PBD_RUN(run->exec, xpbi_collide, s->particles, &args);
+    const pbd_work work = {.items = s->particles};
+    return PBD_RUN(run->exec, xpbi_collide, s->particles, work, &args);
 }
 
 static pbd_status iterate(void *self, stepper *run) {
