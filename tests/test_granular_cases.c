@@ -355,6 +355,65 @@ static void test_tension(void **state) {
     check_near("mean", mean, 1.75 * log(1.02), 1e-14);
 }
 
+enum { STRAINED = 3000 };
+
+/* Logarithmic strains of sand: mostly compression, some just in or out of tension, some large. */
+static void principal_strains(size_t i, double h[3]) {
+    uint64_t seed = i + 1;
+    for (int d = 0; d < 3; d++) h[d] = 0.01 * body_noise(&seed) - 0.004;
+    if (i % 3 == 0) h[0] = -0.75 * (h[1] + h[2]) / 1.75 + 1e-9 * body_noise(&seed); /* 2 mu h + lambda tr h = 0 */
+    if (i % 10 == 1) h[1] *= 40;
+}
+
+/* A rotation by `angle` about the axis q, row by row (Rodrigues). */
+static void make_turn(double angle, const double q[3], double out[9]) {
+    const double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2], c = cos(angle), s = sin(angle) / sqrt(square);
+    const double cross[9] = {0, -q[2], q[1], q[2], 0, -q[0], -q[1], q[0], 0};
+    for (int r = 0; r < 3; r++)
+        for (int k = 0; k < 3; k++)
+            out[3 * r + k] = (r == k ? c : 0) + (1 - c) * q[r] * q[k] / square + s * cross[3 * r + k];
+}
+
+/* F = A diag(exp h) B^T with rotations A and B. */
+static pbd_status read_strained(const void *state, pbd_field field, double *out) {
+    (void)state;
+    if (field != PBD_DEFORMATION_GRADIENTS) return pbd_error(PBD_NOT_SUPPORTED, "only F");
+    for (size_t i = 0; i < STRAINED; i++) {
+        const double axis[3] = {1, (double)(i % 5), (double)(i % 7) - 3};
+        double a[9], b[9], h[3];
+        principal_strains(i, h);
+        make_turn(0.1 + 1.7 * (double)i, axis, a);
+        make_turn(0.4 - 2.3 * (double)i, axis, b);
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 3; k++, out++) {
+                *out = 0;
+                for (int d = 0; d < 3; d++) *out += a[3 * r + d] * exp(h[d]) * b[3 * k + d];
+            }
+    }
+    return pbd_ok();
+}
+
+/* Particles that are surely pressed are not decomposed: the sum is that of the strains from which F was made. */
+static void test_tension_of_many(void **state) {
+    (void)state;
+    static const pbd_method strained = {.bytes = sizeof(pbd_method), .name = "strained", .read = read_strained};
+    pbd_scene scene = {.particles.count = STRAINED, .material[0] = {.E = 2.6, .nu = 0.3, .law = "hencky"}};
+    double largest, mean, most = 0, total = 0;
+    size_t pulled = 0;
+    for (size_t i = 0; i < STRAINED; i++) {
+        double h[3];
+        principal_strains(i, h);
+        const double tension = 2 * fmax(h[0], fmax(h[1], h[2])) + 1.5 * (h[0] + h[1] + h[2]);
+        pulled += tension > 0;
+        most = fmax(most, tension);
+        total += fmax(tension, 0) / STRAINED;
+    }
+    assert_in_range(pulled, STRAINED / 10, STRAINED / 2);
+    check_ok(granular_tension(&scene, &strained, NULL, &largest, &mean));
+    check_near("largest", largest, most, 1e-14);
+    check_near("mean", mean, total, 1e-15);
+}
+
 /* ---- The column -------------------------------------------------------------------------------------------------- */
 
 static double sum(const double *x, size_t count) {
@@ -613,6 +672,7 @@ int main(void) {
         cmocka_unit_test(test_a_block_is_steep),
         cmocka_unit_test(test_nowhere),
         cmocka_unit_test(test_tension),
+        cmocka_unit_test(test_tension_of_many),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_jitter),
         cmocka_unit_test(test_slab),

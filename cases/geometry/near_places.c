@@ -215,87 +215,111 @@ typedef struct visiting {
     atomic_bool full; /* memory ran out */
 } visiting;
 
-/* A list of neighbours with room for `room` of them. */
+/* The candidates for neighbours of the particles in a cell, and the neighbours of one of them; each array has room for
+ * `room` entries. */
 typedef struct listing {
-    size_t room, count;
-    uint32_t *place;
-    double *square;
+    size_t room, candidates;
+    double *x[3];        /* of candidates, m; at infinity in the padding */
+    uint32_t *candidate; /* their places, ascending */
+    uint32_t *place;     /* neighbours */
+    double *square;      /* m^2 */
 } listing;
+
+static void free_listing(listing *l) {
+    for (size_t d = 0; d < 3; d++) free(l->x[d]);
+    free(l->candidate);
+    free(l->place);
+    free(l->square);
+    *l = (listing){0};
+}
 
 static bool make_room(listing *l, size_t wanted) {
     if (wanted + NEAR_LANES <= l->room) return true;
+    free_listing(l);
     l->room = 2 * wanted + 256;
-    free(l->place);
-    free(l->square);
+    for (size_t d = 0; d < 3; d++) l->x[d] = malloc(l->room * sizeof *l->x[d]);
+    l->candidate = malloc(l->room * sizeof *l->candidate);
     l->place = malloc(l->room * sizeof *l->place);
     l->square = malloc(l->room * sizeof *l->square);
-    return l->place && l->square;
+    return l->x[0] && l->x[1] && l->x[2] && l->candidate && l->place && l->square;
 }
 
-/* Appends those of [begin, end) that are nearer than the reach, and returns the number of all. The list is passed by
- * value: its members stay in registers. */
-static size_t append(const visiting *v, const double own[3], size_t begin, size_t end, listing l) {
-    const double *x = v->p->x[0], *y = v->p->x[1], *z = v->p->x[2];
+/* Copies the particles of nine ranges of places, so that they are tested whole vectors at a time, and pads them to a
+ * multiple of NEAR_LANES. */
+static void gather_candidates(const near_places *p, const size_t begin[9], const size_t end[9], listing *l) {
+    size_t all = 0;
+    for (int k = 0; k < 9; k++)
+        for (size_t q = begin[k]; q < end[k]; q++, all++) {
+            for (size_t d = 0; d < 3; d++) l->x[d][all] = p->x[d][q];
+            l->candidate[all] = (uint32_t)q;
+        }
+    l->candidates = all;
+    for (; all % NEAR_LANES != 0; all++) {
+        for (size_t d = 0; d < 3; d++) l->x[d][all] = INFINITY;
+        l->candidate[all] = 0;
+    }
+}
+
+/* The candidates nearer than the reach to `own`: place and square get their places and squared distances. Returns their
+ * number. The candidates are passed by value: the pointers stay in registers. */
+static size_t find_near(double reach2, const double own[3], listing l, uint32_t *restrict place,
+                        double *restrict square) {
+    const double *x = l.x[0], *y = l.x[1], *z = l.x[2];
+    const uint32_t *candidate = l.candidate;
+    size_t count = 0;
 #if defined(__AVX512F__) && defined(__AVX512VL__)
     const __m512d ox = _mm512_set1_pd(own[0]), oy = _mm512_set1_pd(own[1]), oz = _mm512_set1_pd(own[2]);
-    const __m512d reach = _mm512_set1_pd(v->square);
-    for (size_t q = begin; q < end; q += NEAR_LANES) {
-        const __mmask8 there = (__mmask8)(end - q >= NEAR_LANES ? 0xffu : (1u << (end - q)) - 1);
-        const __m512d dx = _mm512_sub_pd(_mm512_maskz_loadu_pd(there, x + q), ox);
-        const __m512d dy = _mm512_sub_pd(_mm512_maskz_loadu_pd(there, y + q), oy);
-        const __m512d dz = _mm512_sub_pd(_mm512_maskz_loadu_pd(there, z + q), oz);
-        const __m512d square = _mm512_fmadd_pd(dz, dz, _mm512_fmadd_pd(dy, dy, _mm512_mul_pd(dx, dx)));
-        const __mmask8 near = _mm512_mask_cmp_pd_mask(there, square, reach, _CMP_LT_OQ);
-        const __m256i place = _mm256_add_epi32(_mm256_set1_epi32((int)q), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-        _mm512_storeu_pd(l.square + l.count, _mm512_maskz_compress_pd(near, square));
-        _mm256_storeu_si256((__m256i *)(void *)(l.place + l.count), _mm256_maskz_compress_epi32(near, place));
-        l.count += (size_t)__builtin_popcount(near);
+    const __m512d reach = _mm512_set1_pd(reach2);
+    for (size_t first = 0; first < l.candidates; first += NEAR_LANES) {
+        const __m512d dx = _mm512_sub_pd(_mm512_loadu_pd(x + first), ox);
+        const __m512d dy = _mm512_sub_pd(_mm512_loadu_pd(y + first), oy);
+        const __m512d dz = _mm512_sub_pd(_mm512_loadu_pd(z + first), oz);
+        const __m512d squares = _mm512_fmadd_pd(dz, dz, _mm512_fmadd_pd(dy, dy, _mm512_mul_pd(dx, dx)));
+        const __mmask8 near = _mm512_cmp_pd_mask(squares, reach, _CMP_LT_OQ);
+        const __m256i places = _mm256_loadu_si256((const __m256i *)(const void *)(candidate + first));
+        _mm512_storeu_pd(square + count, _mm512_maskz_compress_pd(near, squares));
+        _mm256_storeu_si256((__m256i *)(void *)(place + count), _mm256_maskz_compress_epi32(near, places));
+        count += (size_t)__builtin_popcount(near);
     }
 #elif defined(__AVX2__) && defined(__FMA__)
     const __m256d ox = _mm256_set1_pd(own[0]), oy = _mm256_set1_pd(own[1]), oz = _mm256_set1_pd(own[2]);
-    const __m256d reach = _mm256_set1_pd(v->square);
-    for (size_t q = begin; q < end; q += 4) {
-        const unsigned there = end - q >= 4 ? 15u : (1u << (end - q)) - 1;
-        const __m256d dx = _mm256_sub_pd(_mm256_loadu_pd(x + q), ox), dy = _mm256_sub_pd(_mm256_loadu_pd(y + q), oy);
-        const __m256d dz = _mm256_sub_pd(_mm256_loadu_pd(z + q), oz);
-        const __m256d square = _mm256_fmadd_pd(dz, dz, _mm256_fmadd_pd(dy, dy, _mm256_mul_pd(dx, dx)));
-        const unsigned near = there & (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(square, reach, _CMP_LT_OQ));
-        const __m128i lanes = _mm_cvtsi32_si128((int)grid_set_bits[near]);
-        const __m128i place = _mm_add_epi32(_mm_set1_epi32((int)q), _mm_cvtepu8_epi32(lanes));
+    const __m256d reach = _mm256_set1_pd(reach2);
+    for (size_t first = 0; first < l.candidates; first += 4) {
+        const __m256d dx = _mm256_sub_pd(_mm256_loadu_pd(x + first), ox);
+        const __m256d dy = _mm256_sub_pd(_mm256_loadu_pd(y + first), oy);
+        const __m256d dz = _mm256_sub_pd(_mm256_loadu_pd(z + first), oz);
+        const __m256d squares = _mm256_fmadd_pd(dz, dz, _mm256_fmadd_pd(dy, dy, _mm256_mul_pd(dx, dx)));
+        const unsigned near = (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(squares, reach, _CMP_LT_OQ));
         /* Lane l of 64 bits is the pair 2 l, 2 l + 1 of 32. */
+        const __m128i lanes = _mm_cvtsi32_si128((int)grid_set_bits[near]);
         const __m256i even = _mm256_slli_epi64(_mm256_cvtepu8_epi64(lanes), 1);
         const __m256i odd = _mm256_slli_epi64(_mm256_add_epi64(even, _mm256_set1_epi64x(1)), 32);
-        const __m256i halves = _mm256_or_si256(even, odd);
-        const __m256 squares = _mm256_permutevar8x32_ps(_mm256_castpd_ps(square), halves);
-        _mm256_storeu_pd(l.square + l.count, _mm256_castps_pd(squares));
-        _mm_storeu_si128((__m128i *)(void *)(l.place + l.count), place);
-        l.count += (size_t)__builtin_popcount(near);
+        const __m256 moved = _mm256_permutevar8x32_ps(_mm256_castpd_ps(squares), _mm256_or_si256(even, odd));
+        const __m128 places = _mm_loadu_ps((const float *)(const void *)(candidate + first));
+        _mm256_storeu_pd(square + count, _mm256_castps_pd(moved));
+        _mm_storeu_ps((float *)(void *)(place + count), _mm_permutevar_ps(places, _mm_cvtepu8_epi32(lanes)));
+        count += (size_t)__builtin_popcount(near);
     }
 #else
-    for (size_t q = begin; q < end; q++) {
-        const double dx = x[q] - own[0], dy = y[q] - own[1], dz = z[q] - own[2];
-        const double square = dx * dx + dy * dy + dz * dz;
-        l.place[l.count] = (uint32_t)q;
-        l.square[l.count] = square;
-        l.count += square < v->square;
+    for (size_t k = 0; k < l.candidates; k++) {
+        const double dx = x[k] - own[0], dy = y[k] - own[1], dz = z[k] - own[2];
+        const double squares = dx * dx + dy * dy + dz * dz;
+        place[count] = candidate[k];
+        square[count] = squares;
+        count += squares < reach2;
     }
 #endif
-    return l.count;
+    return count;
 }
 
-/* The neighbours of a place, from nine ranges of places; the place itself is in range 4 and left out. */
-static void list_others(const visiting *v, size_t place, const size_t begin[9], const size_t end[9], listing *l) {
-    const double own[3] = {v->p->x[0][place], v->p->x[1][place], v->p->x[2][place]};
-    l->count = 0;
-    for (int k = 0; k < 9; k++) {
-        if (k != 4) {
-            l->count = append(v, own, begin[k], end[k], *l);
-            continue;
-        }
-        l->count = append(v, own, begin[k], place, *l);
-        l->count = append(v, own, place + 1, end[k], *l);
-    }
-    for (size_t k = l->count; k % NEAR_LANES != 0; k++) l->place[k] = 0, l->square[k] = INFINITY;
+/* The neighbours of the candidate at `self`, which is at infinity meanwhile. */
+static near_list list_others(double reach2, size_t self, const listing *l) {
+    const double own[3] = {l->x[0][self], l->x[1][self], l->x[2][self]};
+    l->x[0][self] = INFINITY;
+    const size_t count = find_near(reach2, own, *l, l->place, l->square);
+    l->x[0][self] = own[0];
+    for (size_t k = count; k % NEAR_LANES != 0; k++) l->place[k] = 0, l->square[k] = INFINITY;
+    return (near_list){count, l->place, l->square};
 }
 
 static size_t first_not_before(const near_places *p, near_cell cell, size_t from) {
@@ -337,18 +361,20 @@ static bool visit_cells(const visiting *v, size_t first, size_t last, listing *l
     for (size_t c = cell_of(p, first); first < last; c++) {
         const near_cell own = p->cell[c];
         const size_t next = p->first[c + 1] < last ? p->first[c + 1] : last;
-        size_t all = 0;
+        size_t all = 0, before = 0;
         for (int k = 0; k < 9; k++) {
             const near_cell low = {own.z + k / 3 - 1, own.y + k % 3 - 1, own.x - 1};
             row[k] = row[k] == SIZE_MAX ? search(p, low) : first_not_before(p, low, row[k]);
             begin[k] = p->first[row[k]];
             end[k] = p->first[first_not_before(p, (near_cell){low.z, low.y, own.x + 2}, row[k])];
+            if (k == 4) before = all;
             all += end[k] - begin[k];
         }
         if (!make_room(l, all)) return false;
-        for (; first < next; first++) {
-            list_others(v, first, begin, end, l);
-            v->see(v->to, first, &(near_list){l->count, l->place, l->square});
+        gather_candidates(p, begin, end, l);
+        for (size_t self = first - begin[4] + before; first < next; first++, self++) {
+            const near_list others = list_others(v->square, self, l);
+            v->see(v->to, first, &others);
         }
     }
     return true;
@@ -358,8 +384,7 @@ static void visit_part(void *context, size_t begin, size_t end) {
     visiting *v = context;
     listing l = {0};
     if (!visit_cells(v, begin, end, &l)) atomic_store(&v->full, true);
-    free(l.place);
-    free(l.square);
+    free_listing(&l);
 }
 
 pbd_status near_places_visit(const near_places *p, double reach, near_places_see *see, void *to) {

@@ -13,6 +13,7 @@
 #define REAL double
 #include "methods/physics/math/log.h"
 #include "methods/physics/math/svd3.h"
+#include "methods/physics/matter/log_strain.h"
 #include "methods/physics/surface/colliders.h"
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -347,29 +348,66 @@ typedef struct pulling {
     double *part; /* for each part of NEAR_PART particles: largest tension and sum, Pa */
 } pulling;
 
-/* Loads F of `count` particles from i on, one per lane; the remaining lanes repeat the last particle. */
-static vmat3 load_gradients(const double *F, size_t i, size_t count) {
+/* Loads F of `count` particles, one per lane; the remaining lanes repeat the last one. */
+static vmat3 load_gradients(const double *F, const uint32_t *particle, size_t count) {
     double column[9][PBD_BATCH];
     vreal f[9];
     for (size_t l = 0; l < PBD_BATCH; l++)
-        for (size_t d = 0; d < 9; d++) column[d][l] = F[9 * (i + (l < count ? l : count - 1)) + d];
+        for (size_t d = 0; d < 9; d++) column[d][l] = F[9 * (size_t)particle[l < count ? l : count - 1] + d];
     for (size_t d = 0; d < 9; d++) f[d] = batch_load(column[d], 0, PBD_BATCH);
     return vmat3_make(vvec3_make(f[0], f[3], f[6]), vvec3_make(f[1], f[4], f[7]), vvec3_make(f[2], f[5], f[8]));
 }
 
+/* Lanes in which all principal stresses are surely negative: with the strain h, -(lambda tr h + 2 mu h)/(2 mu) is
+ * positive definite by its leading minors, with a margin for rounding. Most particles of a heap are such. */
+static uint32_t pressed_lanes(const pulling *p, vmat3 f) {
+    const vsym3 e = vmat3_left_strain(f), h = vlog_strain(e);
+    const vsym3 m = vsym3_shift(vsym3_scale(vreal_set(-1), h), -p->lambda / (2 * p->mu) * vsym3_trace(h));
+    const vreal margin = vreal_set(1024 * REAL_EPSILON), largest = vreal_max(m.xx, vreal_max(m.yy, m.zz));
+    const vreal two = m.xx * m.yy - m.xy * m.xy;
+    const vreal three = m.zz * two - m.yz * (m.xx * m.yz - m.xy * m.zx) - m.zx * (m.yy * m.zx - m.xy * m.yz);
+    return batch_bits(vlog_strain_holds(f, e) & (m.xx > margin) & (two > margin * largest) &
+                      (three > margin * largest * largest));
+}
+
+/* The largest principal Kirchhoff stress of `count` particles. */
+static void find_stress(const pulling *p, const uint32_t *particle, size_t count, double *out) {
+    vmat3 f[PBD_SVD3_TOGETHER];
+    vsvd3 parts[PBD_SVD3_TOGETHER];
+    const int batches = count > PBD_BATCH ? 2 : 1;
+    for (int k = 0; k < batches; k++) {
+        const size_t first = (size_t)k * PBD_BATCH, left = count - first;
+        f[k] = load_gradients(p->F, particle + first, left < PBD_BATCH ? left : PBD_BATCH);
+    }
+    vmat3_svds(f, batches, parts);
+    for (int k = 0; k < batches; k++) {
+        const vvec3 s = parts[k].s;
+        const vreal log_x = vreal_log(s.x), trace = log_x + vreal_log(s.y) + vreal_log(vreal_abs(s.z));
+        batch_store(out, (size_t)k * PBD_BATCH, PBD_BATCH, 2 * p->mu * log_x + p->lambda * trace);
+    }
+}
+
 static void find_tension(void *context, size_t begin, size_t end) {
     const pulling *p = context;
-    double largest = 0, sum = 0;
+    uint32_t all[PBD_BATCH], open[NEAR_PART + PBD_BATCH]; /* open: may be in tension */
+    double largest = 0, sum = 0, stress[PBD_SVD3_TOGETHER * PBD_BATCH];
+    size_t opens = 0;
     for (size_t i = begin; i < end; i += PBD_BATCH) {
         const size_t count = end - i < PBD_BATCH ? end - i : PBD_BATCH;
-        const vvec3 s = vmat3_svd(load_gradients(p->F, i, count)).s;
-        const vreal log_x = vreal_log(s.x), trace = log_x + vreal_log(s.y) + vreal_log(vreal_abs(s.z));
-        double tension[PBD_BATCH];
-        batch_store(tension, 0, PBD_BATCH, 2 * p->mu * log_x + p->lambda * trace);
+        for (size_t l = 0; l < PBD_BATCH; l++) all[l] = (uint32_t)(i + l);
+        const uint32_t pressed = pressed_lanes(p, load_gradients(p->F, all, count));
         for (size_t l = 0; l < count; l++) {
-            if (!isfinite(tension[l]) || !(tension[l] > 0)) continue;
-            largest = fmax(largest, tension[l]);
-            sum += tension[l];
+            open[opens] = all[l];
+            opens += !(pressed >> l & 1);
+        }
+    }
+    for (size_t k = 0, count; k < opens; k += count) {
+        count = opens - k < sizeof stress / sizeof *stress ? opens - k : sizeof stress / sizeof *stress;
+        find_stress(p, open + k, count, stress);
+        for (size_t l = 0; l < count; l++) {
+            if (!isfinite(stress[l]) || !(stress[l] > 0)) continue;
+            largest = fmax(largest, stress[l]);
+            sum += stress[l];
         }
     }
     p->part[2 * (begin / NEAR_PART)] = largest;

@@ -11,6 +11,7 @@
 #include "harness/exec/team.h"
 
 #define REAL double
+#include "harness/exec/batch.h"
 #include "methods/physics/space/sph_kernel.h"
 
 /* ---- How evenly particles lie ------------------------------------------------------------------------------------ */
@@ -48,31 +49,36 @@ static void fill_grains(void *context, size_t begin, size_t end) {
     }
 }
 
-/* Sums over the neighbours: mean, of w v and w m; weight, of w. */
+/* Sums over the neighbours: mean, of w v and w m; weight, of w. nearest: m^2, the smallest squared distance. */
 typedef double four __attribute__((vector_size(32), aligned(8)));
 typedef struct company {
     four mean;
-    double weight;
+    double weight, nearest;
 } company;
 
 enum { CHUNK = 8 * NEAR_LANES }; /* neighbours at a time */
 
-/* The kernel at `count` neighbours, vectorised; as sph_kernel_scaled. 0 for the padding of the list. */
-static void weigh(const sight *s, const double *square, size_t count, double *w) {
+/* The kernel at `count` neighbours, as sph_kernel_scaled; 0 for the padding of the list, which is at infinity. Returns
+ * the smaller of `nearest` and their squared distances, by lane. */
+static vreal weigh(const sight *s, const double *square, size_t count, vreal nearest, double *w) {
     const double per_square = 1 / (s->support * s->support);
-    for (size_t k = 0; k < count; k++) {
-        const double root = sqrt(square[k] * per_square), q = root < 1 ? root : 1, left = 1 - q;
-        w[k] = s->sigma * left * left * left * left * (1 + 4 * q);
+    for (size_t k = 0; k < count; k += PBD_BATCH) {
+        const vreal here = batch_load(square + k, 0, PBD_BATCH), one = vreal_set(1);
+        const vreal q = vreal_min(vreal_sqrt(here * per_square), one), left = 1 - q;
+        batch_store(w + k, 0, PBD_BATCH, s->sigma * left * left * left * left * (1 + 4 * q));
+        nearest = vreal_min(nearest, here);
     }
+    return nearest;
 }
 
 static company company_of(const sight *s, const near_list *others) {
     const size_t all = (others->count + NEAR_LANES - 1) / NEAR_LANES * NEAR_LANES;
     four mean[2] = {{0}, {0}}; /* two independent chains of additions */
-    double w[CHUNK], weight[2] = {0};
+    double w[CHUNK], least[PBD_BATCH], weight[2] = {0}, nearest = INFINITY;
+    vreal lanes = vreal_set(INFINITY);
     for (size_t first = 0; first < all; first += CHUNK) {
         const size_t count = all - first < CHUNK ? all - first : CHUNK;
-        weigh(s, others->square + first, count, w);
+        lanes = weigh(s, others->square + first, count, lanes, w);
         for (size_t k = 0; k < count; k += 2) {
             four own, next;
             memcpy(&own, s->grain[others->place[first + k]].of, sizeof own);
@@ -83,24 +89,12 @@ static company company_of(const sight *s, const near_list *others) {
             weight[1] += w[k + 1];
         }
     }
-    return (company){mean[0] + mean[1], weight[0] + weight[1]};
+    batch_store(least, 0, PBD_BATCH, lanes);
+    for (size_t l = 0; l < PBD_BATCH; l++) nearest = least[l] < nearest ? least[l] : nearest;
+    return (company){mean[0] + mean[1], weight[0] + weight[1], nearest};
 }
 
-/* The smallest squared distance, vectorised. The padding of the list is at infinite distance. */
-static double nearest_of(const near_list *others) {
-    double least[NEAR_LANES], nearest = INFINITY;
-    for (size_t l = 0; l < NEAR_LANES; l++) least[l] = INFINITY;
-    for (size_t first = 0; first < others->count; first += NEAR_LANES)
-        for (size_t l = 0; l < NEAR_LANES; l++) {
-            const double square = others->square[first + l];
-            least[l] = square < least[l] ? square : least[l];
-        }
-    for (size_t l = 0; l < NEAR_LANES; l++) nearest = least[l] < nearest ? least[l] : nearest;
-    return nearest;
-}
-
-static void add_nearest(const near_list *others, sight_part *part) {
-    const double nearest = nearest_of(others);
+static void add_nearest(const near_list *others, double nearest, sight_part *part) {
     part->lone += others->count == 0;
     if (others->count == 0) return;
     part->sum += sqrt(nearest);
@@ -108,10 +102,20 @@ static void add_nearest(const near_list *others, sight_part *part) {
     part->least = fmin(part->least, sqrt(nearest));
 }
 
+/* Joins a place with its neighbours at lower ones, which come first. Most have its parent already. */
 static void join_near(void *to, size_t place, const near_list *others) {
     const sight *s = to;
-    for (size_t k = 0; k < others->count && others->place[k] < place; k++)
-        if (others->square[k] < s->link) near_pairs_join_at_once(s->parent, (uint32_t)place, others->place[k]);
+    uint32_t own = atomic_load_explicit(&s->parent[place], memory_order_relaxed);
+    for (size_t first = 0; first < others->count && others->place[first] < place; first += PBD_BATCH) {
+        const vreal square = batch_load(others->square + first, 0, PBD_BATCH);
+        for (uint32_t bits = batch_bits((vmask)(square < s->link)); bits; bits &= bits - 1) {
+            const uint32_t other = others->place[first + (size_t)__builtin_ctz(bits)];
+            if (other > place) return;
+            if (atomic_load_explicit(&s->parent[other], memory_order_relaxed) == own) continue;
+            near_pairs_join_at_once(s->parent, (uint32_t)place, other);
+            own = atomic_load_explicit(&s->parent[place], memory_order_relaxed);
+        }
+    }
 }
 
 static void see_particle(void *to, size_t place, const near_list *others) {
@@ -119,7 +123,7 @@ static void see_particle(void *to, size_t place, const near_list *others) {
     const double *own = s->grain[place].of;
     sight_part *part = &s->part[place / NEAR_PART];
     const company near = company_of(s, others);
-    add_nearest(others, part);
+    add_nearest(others, near.nearest, part);
     part->density = fmax(part->density, own[3] * s->self + near.mean[3]);
     for (size_t d = 0; d < 3 && s->v && near.weight > 0; d++) {
         const double off = own[d] - near.mean[d] / near.weight;

@@ -14,7 +14,15 @@ static int parts_of(size_t n, int threads) {
     return (size_t)threads < most ? threads : (int)most;
 }
 
-static size_t part_begin(size_t n, int parts, size_t part) { return n * part / (size_t)parts; }
+typedef struct span {
+    size_t begin, end;
+} span;
+
+/* Loops copy what they need from the struct of arguments first: the compiler would otherwise load it again after each
+ * write, and divide again. */
+static span part_of(size_t n, int parts, size_t part) {
+    return (span){n * part / (size_t)parts, n * (part + 1) / (size_t)parts};
+}
 
 /* ---- Sort -------------------------------------------------------------------------------------------------------- */
 
@@ -28,15 +36,14 @@ typedef struct sort_pass {
     uint32_t *count; /* parts x DIGITS */
 } sort_pass;
 
-static uint32_t digit_of(const sort_pass *s, size_t i) { return s->keys[i] >> s->shift & (uint32_t)(s->digits - 1); }
-
 static void count_digits(const void *args, size_t begin, size_t end) {
-    const sort_pass *s = args;
+    const sort_pass s = *(const sort_pass *)args;
+    const uint32_t most = (uint32_t)s.digits - 1;
     for (size_t part = begin; part < end; part++) {
-        uint32_t *count = s->count + DIGITS * part;
-        memset(count, 0, (size_t)s->digits * sizeof *count);
-        for (size_t i = part_begin(s->n, s->parts, part); i < part_begin(s->n, s->parts, part + 1); i++)
-            count[digit_of(s, i)]++;
+        const span of = part_of(s.n, s.parts, part);
+        uint32_t *count = s.count + DIGITS * part;
+        memset(count, 0, (size_t)s.digits * sizeof *count);
+        for (size_t i = of.begin; i < of.end; i++) count[s.keys[i] >> s.shift & most]++;
     }
 }
 
@@ -51,13 +58,15 @@ static void counts_to_places(sort_pass *s) {
 }
 
 static void move_pairs(const void *args, size_t begin, size_t end) {
-    const sort_pass *s = args;
+    const sort_pass s = *(const sort_pass *)args;
+    const uint32_t most = (uint32_t)s.digits - 1;
     for (size_t part = begin; part < end; part++) {
-        uint32_t *place = s->count + DIGITS * part;
-        for (size_t i = part_begin(s->n, s->parts, part); i < part_begin(s->n, s->parts, part + 1); i++) {
-            const uint32_t to = place[digit_of(s, i)]++;
-            s->out_keys[to] = s->keys[i];
-            s->out_values[to] = s->values[i];
+        const span of = part_of(s.n, s.parts, part);
+        uint32_t *place = s.count + DIGITS * part;
+        for (size_t i = of.begin; i < of.end; i++) {
+            const uint32_t key = s.keys[i], to = place[key >> s.shift & most]++;
+            s.out_keys[to] = key;
+            s.out_values[to] = s.values[i];
         }
     }
 }
@@ -104,22 +113,23 @@ typedef struct scan_args {
 } scan_args;
 
 static void sum_parts(const void *args, size_t begin, size_t end) {
-    const scan_args *s = args;
+    const scan_args s = *(const scan_args *)args;
     for (size_t part = begin; part < end; part++) {
+        const span of = part_of(s.n, s.parts, part);
         uint64_t sum = 0;
-        for (size_t i = part_begin(s->n, s->parts, part); i < part_begin(s->n, s->parts, part + 1); i++)
-            sum += s->values[i];
-        s->sum[part] = sum;
+        for (size_t i = of.begin; i < of.end; i++) sum += s.values[i];
+        s.sum[part] = sum;
     }
 }
 
 static void scan_parts(const void *args, size_t begin, size_t end) {
-    const scan_args *s = args;
+    const scan_args s = *(const scan_args *)args;
     for (size_t part = begin; part < end; part++) {
-        uint32_t sum = (uint32_t)s->sum[part];
-        for (size_t i = part_begin(s->n, s->parts, part); i < part_begin(s->n, s->parts, part + 1); i++) {
-            const uint32_t here = s->values[i];
-            s->values[i] = sum;
+        const span of = part_of(s.n, s.parts, part);
+        uint32_t sum = (uint32_t)s.sum[part];
+        for (size_t i = of.begin; i < of.end; i++) {
+            const uint32_t here = s.values[i];
+            s.values[i] = sum;
             sum += here;
         }
     }
