@@ -312,7 +312,8 @@ static size_t find_near(double reach2, const double own[3], listing l, uint32_t 
     return count;
 }
 
-/* The neighbours of the candidate at `self`, which is at infinity meanwhile. */
+/* The neighbours of the candidate at `self`, which is moved to infinity for the search so that it does not find itself.
+ */
 static near_list list_others(double reach2, size_t self, const listing *l) {
     const double own[3] = {l->x[0][self], l->x[1][self], l->x[2][self]};
     l->x[0][self] = INFINITY;

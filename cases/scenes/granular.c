@@ -358,8 +358,9 @@ static vmat3 load_gradients(const double *F, const uint32_t *particle, size_t co
     return vmat3_make(vvec3_make(f[0], f[3], f[6]), vvec3_make(f[1], f[4], f[7]), vvec3_make(f[2], f[5], f[8]));
 }
 
-/* Lanes in which all principal stresses are surely negative: with the strain h, -(lambda tr h + 2 mu h)/(2 mu) is
- * positive definite by its leading minors, with a margin for rounding. Most particles of a heap are such. */
+/* Lanes in which all principal stresses are negative, beyond rounding: the leading minors of m = -tau/(2 mu) are
+ * positive, where tau = 2 mu h + lambda tr(h) is the Kirchhoff stress of the strain h. In sand four particles of five
+ * are such. */
 static uint32_t pressed_lanes(const pulling *p, vmat3 f) {
     const vsym3 e = vmat3_left_strain(f), h = vlog_strain(e);
     const vsym3 m = vsym3_shift(vsym3_scale(vreal_set(-1), h), -p->lambda / (2 * p->mu) * vsym3_trace(h));
