@@ -393,7 +393,8 @@ static pbd_status read_strained(const void *state, pbd_field field, double *out)
     return pbd_ok();
 }
 
-/* Particles that are surely pressed are not decomposed: the sum is that of the strains from which F was made. */
+/* F of clearly compressed particles is not decomposed: largest and mean are those of the strains from which F was made.
+ */
 static void test_tension_of_many(void **state) {
     (void)state;
     static const pbd_method strained = {.bytes = sizeof(pbd_method), .name = "strained", .read = read_strained};

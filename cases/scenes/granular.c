@@ -359,12 +359,13 @@ static vmat3 load_gradients(const double *F, const uint32_t *particle, size_t co
 }
 
 /* Lanes in which all principal stresses are negative, beyond rounding: the leading minors of m = -tau/(2 mu) are
- * positive, where tau = 2 mu h + lambda tr(h) is the Kirchhoff stress of the strain h. In sand four particles of five
- * are such. */
-static uint32_t pressed_lanes(const pulling *p, vmat3 f) {
+ * positive, where tau = 2 mu h + lambda tr(h) is the Kirchhoff stress of the strain h. In sand that is about four
+ * particles of five. */
+static uint32_t compressed_lanes(const pulling *p, vmat3 f) {
     const vsym3 e = vmat3_left_strain(f), h = vlog_strain(e);
     const vsym3 m = vsym3_shift(vsym3_scale(vreal_set(-1), h), -p->lambda / (2 * p->mu) * vsym3_trace(h));
-    const vreal margin = vreal_set(1024 * REAL_EPSILON), largest = vreal_max(m.xx, vreal_max(m.yy, m.zz));
+    const vreal margin = vreal_set(1024 * REAL_EPSILON * (1 + fabs(p->lambda) / p->mu));
+    const vreal largest = vreal_max(m.xx, vreal_max(m.yy, m.zz));
     const vreal two = m.xx * m.yy - m.xy * m.xy;
     const vreal three = m.zz * two - m.yz * (m.xx * m.yz - m.xy * m.zx) - m.zx * (m.yy * m.zx - m.xy * m.yz);
     return batch_bits(vlog_strain_holds(f, e) & (m.xx > margin) & (two > margin * largest) &
@@ -390,21 +391,20 @@ static void find_stress(const pulling *p, const uint32_t *particle, size_t count
 
 static void find_tension(void *context, size_t begin, size_t end) {
     const pulling *p = context;
-    uint32_t all[PBD_BATCH], open[NEAR_PART + PBD_BATCH]; /* open: may be in tension */
+    uint32_t all[PBD_BATCH], candidate[NEAR_PART]; /* may be in tension */
     double largest = 0, sum = 0, stress[PBD_SVD3_TOGETHER * PBD_BATCH];
-    size_t opens = 0;
+    size_t candidates = 0;
     for (size_t i = begin; i < end; i += PBD_BATCH) {
         const size_t count = end - i < PBD_BATCH ? end - i : PBD_BATCH;
         for (size_t l = 0; l < PBD_BATCH; l++) all[l] = (uint32_t)(i + l);
-        const uint32_t pressed = pressed_lanes(p, load_gradients(p->F, all, count));
+        const uint32_t compressed = compressed_lanes(p, load_gradients(p->F, all, count));
         for (size_t l = 0; l < count; l++) {
-            open[opens] = all[l];
-            opens += !(pressed >> l & 1);
+            if (!(compressed >> l & 1)) candidate[candidates++] = all[l];
         }
     }
-    for (size_t k = 0, count; k < opens; k += count) {
-        count = opens - k < sizeof stress / sizeof *stress ? opens - k : sizeof stress / sizeof *stress;
-        find_stress(p, open + k, count, stress);
+    for (size_t k = 0, count; k < candidates; k += count) {
+        count = candidates - k < sizeof stress / sizeof *stress ? candidates - k : sizeof stress / sizeof *stress;
+        find_stress(p, candidate + k, count, stress);
         for (size_t l = 0; l < count; l++) {
             if (!isfinite(stress[l]) || !(stress[l] > 0)) continue;
             largest = fmax(largest, stress[l]);

@@ -18,8 +18,8 @@ typedef struct span {
     size_t begin, end;
 } span;
 
-/* Loops copy what they need from the struct of arguments first: the compiler would otherwise load it again after each
- * write, and divide again. */
+/* The elements of a part. The functions below copy their arguments first: through the pointer, the compiler would load
+ * them again after each write, and divide again. */
 static span part_of(size_t n, int parts, size_t part) {
     return (span){n * part / (size_t)parts, n * (part + 1) / (size_t)parts};
 }
