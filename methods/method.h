@@ -478,6 +478,29 @@ static inline double pbd_residual_left(const pbd_residual *r) {
     return r->first <= r->rounding ? 0 : r->last / r->first;
 }
 
+/* What pbd_method.survey measures. Neighbours are particles nearer than `support`; W is Wendland's C2 kernel with that
+ * support radius. */
+typedef struct pbd_survey {
+    double support, spacing; /* m; spacing: the scale of distances, which keeps the digits of their deviation */
+    const double *masses;    /* particles, kg; NULL: all 0 */
+    bool motion;             /* whether velocities are measured, if the method has any */
+    double mu, lambda;       /* Pa, of Hencky's law, for tension; mu 0: none is measured */
+    double link;             /* m: particles nearer are connected; at most `support` */
+    uint32_t *piece;         /* particles, written: the lowest particle of each one's component; NULL: not wanted */
+} pbd_survey;
+
+typedef struct pbd_surveyed {
+    double mean, deviation, least; /* m: of the distance to the nearest neighbour; NaN if there is none */
+    size_t lone;                   /* particles without a neighbour, which the first three leave out */
+    double density;                /* kg/m^3: the largest sum of m W, with the particle itself */
+    bool moving;                   /* whether velocities were measured; otherwise the next three are 0 */
+    double relative;              /* J: kinetic energy relative to the mean velocity of the neighbours, weighted by W */
+    double energy, fastest;       /* J: kinetic energy; m/s: the largest speed */
+    bool strained;                /* whether tension was measured; otherwise the next two are 0 */
+    double tension, mean_tension; /* Pa: largest and mean of the largest principal Kirchhoff stress where it is a
+                                     tension, otherwise of 0 */
+} pbd_surveyed;
+
 typedef struct pbd_method {
     uint32_t bytes; /* sizeof(pbd_method) in its source */
     const char *name, *summary, *source;
@@ -514,6 +537,9 @@ typedef struct pbd_method {
     /* Waits for steps that `step` has only started, so that their time counts as that of the solve and not as that of a
      * later read. Functions that read the state wait by themselves. NULL: steps are complete when `step` returns. */
     pbd_status (*wait)(void *state);
+    /* Measures particles and their neighbours where the state is, without reading it back. NULL, or PBD_NOT_SUPPORTED:
+     * the harness measures what `read` returns. */
+    pbd_status (*survey)(const void *state, const pbd_survey *asked, pbd_surveyed *out);
 } pbd_method;
 
 /* method->create. After an error *state is NULL, and the partial state is destroyed. */

@@ -89,7 +89,8 @@ struct pbd_emu_index;
     P(pbd_iterate, (pbd_recorder * recorder, long iteration, const double *positions),                       \
       (recorder, iteration, positions))                                                                      \
     P(pbd_emu_fetch, (void *to, const void *from, size_t bytes), (to, from, bytes))                          \
-    P(pbd_emu_fetch_wait, (void), ())
+    P(pbd_emu_fetch_wait, (void), ())                                                                        \
+    P(pbd_emu_unordered, (const void *address), (address))
 
 typedef struct pbd_host {
     uint32_t bytes; /* size of this table in the program: rows beyond it do not exist */

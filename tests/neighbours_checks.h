@@ -294,7 +294,8 @@ static void test_order_knows_nothing_of_the_table(void **unused) {
 static void test_tuned_append_equals_plain_one(void **unused) {
     (void)unused;
     uint32_t from[PBD_BATCH], got[PBD_BATCH + 1], wanted[PBD_BATCH + 1];
-    for (uint32_t l = 0; l < PBD_BATCH; l++) from[l] = 100 + 7 * l;
+    real lane[PBD_BATCH], got_lane[PBD_BATCH], wanted_lane[PBD_BATCH];
+    for (uint32_t l = 0; l < PBD_BATCH; l++) from[l] = 100 + 7 * l, lane[l] = (real)(0.3 + l);
     for (uint32_t bits = 0; bits < 1u << PBD_BATCH; bits += 1 + (PBD_BATCH > 8 ? bits / 50 : 0)) {
         const uint32_t count = (uint32_t)append_bits_plain(wanted, from, bits);
         for (uint32_t room = count; room <= PBD_BATCH; room += room < PBD_BATCH ? PBD_BATCH - room : 1) {
@@ -303,6 +304,12 @@ static void test_tuned_append_equals_plain_one(void **unused) {
             assert_memory_equal(got, wanted, count * sizeof *got);
             for (uint32_t l = room; l <= PBD_BATCH; l++) assert_int_equal(got[l], UINT32_MAX);
         }
+        assert_int_equal(append_places_plain(wanted, 40, bits), count);
+        assert_int_equal(append_places(got, 40, bits), count);
+        assert_memory_equal(got, wanted, count * sizeof *got);
+        assert_int_equal(append_lanes_plain(wanted_lane, batch_load(lane, 0, PBD_BATCH), bits), count);
+        assert_int_equal(append_lanes(got_lane, batch_load(lane, 0, PBD_BATCH), bits), count);
+        assert_memory_equal(got_lane, wanted_lane, count * sizeof *got_lane);
     }
 }
 

@@ -206,7 +206,7 @@ static void test_near_pairs_of_the_chosen(void **unused) {
 
 /* What near_places_visit passes for each particle: the number of others, the sum of their squared distances, and the
  * sum of these times the others' numbers. */
-enum { SHOWN = 40000, CUT = 15000 };
+enum { SHOWN = 40000 };
 typedef struct shown {
     const near_places *at;
     size_t count[SHOWN], wrong[SHOWN];
@@ -299,30 +299,8 @@ static void test_reach_is_exclusive(void **unused) {
     near_places_free(&at);
 }
 
-/* A chain with links in random order, cut in two places: several threads join the same sets as one thread. */
-static void join_links(void *to, size_t begin, size_t end) {
-    for (size_t k = begin; k < end; k++)
-        if (k % CUT != 0) near_pairs_join_at_once(to, (uint32_t)(k * 7919 % SHOWN), (uint32_t)((k - 1) * 7919 % SHOWN));
-}
-
-static void test_joined_at_once(void **unused) {
-    (void)unused;
-    static _Atomic uint32_t parent[SHOWN];
-    uint32_t lowest[3] = {SHOWN, SHOWN, SHOWN};
-    for (uint32_t k = 0; k < SHOWN; k++) {
-        parent[k] = k;
-        if (k * 7919 % SHOWN < lowest[k / CUT]) lowest[k / CUT] = k * 7919 % SHOWN;
-    }
-    pbd_team_set_threads(4);
-    pbd_team_run(SHOWN, 10, join_links, parent);
-    pbd_team_set_threads(0);
-    for (uint32_t k = 0; k < SHOWN; k++)
-        assert_int_equal(near_pairs_root_at_once(parent, k * 7919 % SHOWN), lowest[k / CUT]);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_joined_at_once),
         cmocka_unit_test(test_one_particle),
         cmocka_unit_test(test_two_particles_part),
         cmocka_unit_test(test_surfaces_are_closed),

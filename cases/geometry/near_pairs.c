@@ -1,7 +1,6 @@
 #include "cases/geometry/near_pairs.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "cases/geometry/near_places.h"
@@ -128,31 +127,6 @@ uint32_t near_pairs_root(uint32_t *parent, uint32_t p) {
 void near_pairs_join(uint32_t *parent, size_t i, size_t j) {
     const uint32_t a = near_pairs_root(parent, (uint32_t)i), b = near_pairs_root(parent, (uint32_t)j);
     parent[a > b ? a : b] = a > b ? b : a;
-}
-
-/* A parent is only ever replaced by a lower one of its set, so that a lost update loses only a shortcut. */
-uint32_t near_pairs_root_at_once(_Atomic uint32_t *parent, uint32_t p) {
-    for (;;) {
-        uint32_t next = atomic_load_explicit(&parent[p], memory_order_relaxed);
-        if (next == p) return p;
-        const uint32_t after = atomic_load_explicit(&parent[next], memory_order_relaxed);
-        if (after == next) return next;
-        atomic_compare_exchange_weak_explicit(&parent[p], &next, after, memory_order_relaxed, memory_order_relaxed);
-        p = after;
-    }
-}
-
-/* Only a root gets a new parent, the lower root. If another thread was first, the join is retried from there. */
-void near_pairs_join_at_once(_Atomic uint32_t *parent, uint32_t i, uint32_t j) {
-    for (;;) {
-        const uint32_t a = near_pairs_root_at_once(parent, i), b = near_pairs_root_at_once(parent, j);
-        uint32_t high = a > b ? a : b;
-        if (a == b) return;
-        if (atomic_compare_exchange_strong_explicit(&parent[high], &high, a > b ? b : a, memory_order_relaxed,
-                                                    memory_order_relaxed))
-            return;
-        i = a, j = b;
-    }
 }
 
 size_t near_pairs_pieces(const near_pairs *p, size_t particles, uint32_t *piece, size_t *size) {

@@ -34,8 +34,5 @@ size_t near_pairs_pieces(const near_pairs *p, size_t particles, uint32_t *piece,
 /* Union-find: parent[p] = p at first, then pairs are joined. The root of a set is its lowest particle. */
 uint32_t near_pairs_root(uint32_t *parent, uint32_t p);
 void near_pairs_join(uint32_t *parent, size_t i, size_t j);
-/* Likewise by several threads at once: when all are done, sets and roots do not depend on the order of the joins. */
-uint32_t near_pairs_root_at_once(_Atomic uint32_t *parent, uint32_t p);
-void near_pairs_join_at_once(_Atomic uint32_t *parent, uint32_t i, uint32_t j);
 
 #endif

@@ -4,10 +4,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#if defined(__AVX2__) && defined(__FMA__)
-#include <immintrin.h>
-#endif
-
 #include "harness/exec/arena.h"
 #include "harness/exec/host_sort.h"
 #include "harness/exec/team.h"
@@ -264,51 +260,16 @@ static void gather_candidates(const near_places *p, const size_t begin[9], const
  * number. The candidates are passed by value: the pointers stay in registers. */
 static size_t find_near(double reach2, const double own[3], listing l, uint32_t *restrict place,
                         double *restrict square) {
-    const double *x = l.x[0], *y = l.x[1], *z = l.x[2];
-    const uint32_t *candidate = l.candidate;
     size_t count = 0;
-#if defined(__AVX512F__) && defined(__AVX512VL__)
-    const __m512d ox = _mm512_set1_pd(own[0]), oy = _mm512_set1_pd(own[1]), oz = _mm512_set1_pd(own[2]);
-    const __m512d reach = _mm512_set1_pd(reach2);
-    for (size_t first = 0; first < l.candidates; first += NEAR_LANES) {
-        const __m512d dx = _mm512_sub_pd(_mm512_loadu_pd(x + first), ox);
-        const __m512d dy = _mm512_sub_pd(_mm512_loadu_pd(y + first), oy);
-        const __m512d dz = _mm512_sub_pd(_mm512_loadu_pd(z + first), oz);
-        const __m512d squares = _mm512_fmadd_pd(dz, dz, _mm512_fmadd_pd(dy, dy, _mm512_mul_pd(dx, dx)));
-        const __mmask8 near = _mm512_cmp_pd_mask(squares, reach, _CMP_LT_OQ);
-        const __m256i places = _mm256_loadu_si256((const __m256i *)(const void *)(candidate + first));
-        _mm512_storeu_pd(square + count, _mm512_maskz_compress_pd(near, squares));
-        _mm256_storeu_si256((__m256i *)(void *)(place + count), _mm256_maskz_compress_epi32(near, places));
-        count += (size_t)__builtin_popcount(near);
+    for (size_t first = 0; first < l.candidates; first += PBD_BATCH) {
+        const vreal dx = batch_load(l.x[0], first, PBD_BATCH) - own[0];
+        const vreal dy = batch_load(l.x[1], first, PBD_BATCH) - own[1];
+        const vreal dz = batch_load(l.x[2], first, PBD_BATCH) - own[2];
+        const vreal squares = dx * dx + dy * dy + dz * dz;
+        const uint32_t near = batch_less(squares, vreal_set(reach2));
+        append_lanes(square + count, squares, near);
+        count += (size_t)append_bits(place + count, PBD_BATCH, l.candidate + first, near);
     }
-#elif defined(__AVX2__) && defined(__FMA__)
-    const __m256d ox = _mm256_set1_pd(own[0]), oy = _mm256_set1_pd(own[1]), oz = _mm256_set1_pd(own[2]);
-    const __m256d reach = _mm256_set1_pd(reach2);
-    for (size_t first = 0; first < l.candidates; first += 4) {
-        const __m256d dx = _mm256_sub_pd(_mm256_loadu_pd(x + first), ox);
-        const __m256d dy = _mm256_sub_pd(_mm256_loadu_pd(y + first), oy);
-        const __m256d dz = _mm256_sub_pd(_mm256_loadu_pd(z + first), oz);
-        const __m256d squares = _mm256_fmadd_pd(dz, dz, _mm256_fmadd_pd(dy, dy, _mm256_mul_pd(dx, dx)));
-        const unsigned near = (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(squares, reach, _CMP_LT_OQ));
-        /* Lane l of 64 bits is the pair 2 l, 2 l + 1 of 32. */
-        const __m128i lanes = _mm_cvtsi32_si128((int)grid_set_bits[near]);
-        const __m256i even = _mm256_slli_epi64(_mm256_cvtepu8_epi64(lanes), 1);
-        const __m256i odd = _mm256_slli_epi64(_mm256_add_epi64(even, _mm256_set1_epi64x(1)), 32);
-        const __m256 moved = _mm256_permutevar8x32_ps(_mm256_castpd_ps(squares), _mm256_or_si256(even, odd));
-        const __m128 places = _mm_loadu_ps((const float *)(const void *)(candidate + first));
-        _mm256_storeu_pd(square + count, _mm256_castps_pd(moved));
-        _mm_storeu_ps((float *)(void *)(place + count), _mm_permutevar_ps(places, _mm_cvtepu8_epi32(lanes)));
-        count += (size_t)__builtin_popcount(near);
-    }
-#else
-    for (size_t k = 0; k < l.candidates; k++) {
-        const double dx = x[k] - own[0], dy = y[k] - own[1], dz = z[k] - own[2];
-        const double squares = dx * dx + dy * dy + dz * dz;
-        place[count] = candidate[k];
-        square[count] = squares;
-        count += squares < reach2;
-    }
-#endif
     return count;
 }
 

@@ -11,9 +11,7 @@
 #include "harness/exec/team.h"
 
 #define REAL double
-#include "methods/physics/math/log.h"
-#include "methods/physics/math/svd3.h"
-#include "methods/physics/matter/log_strain.h"
+#include "methods/physics/matter/tension.h"
 #include "methods/physics/surface/colliders.h"
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
@@ -76,19 +74,42 @@ void granular_add_walls(const double low[3], const double high[3], pbd_scene *sc
 
 /* ---- Heaps ------------------------------------------------------------------------------------------------------- */
 
+/* Over the particles of a part: the smallest and the largest distance, and the largest in the largest piece, m. */
+typedef struct distance_part {
+    double low, high, high_main;
+} distance_part;
+
 /* Distances of all particles, computed on several threads. */
 typedef struct distances {
     const double *x;
     heap_form form;
-    double *of; /* particles, m; INFINITY if not finite */
+    const pieces *parts;
+    double *of;          /* particles, m; INFINITY if not finite */
+    distance_part *part; /* by NEAR_PART particles */
 } distances;
 
 static void find_distances(void *context, size_t begin, size_t end) {
     const distances *d = context;
+    distance_part p = {INFINITY, -INFINITY, -INFINITY};
     for (size_t i = begin; i < end; i++) {
         const double *x = d->x + 3 * i, distance = d->form == HEAP_PLANE ? x[0] : sqrt(x[0] * x[0] + x[1] * x[1]);
         d->of[i] = isfinite(distance) ? distance : INFINITY;
+        if (d->of[i] == INFINITY) continue;
+        p.low = distance < p.low ? distance : p.low;
+        p.high = distance > p.high ? distance : p.high;
+        if (d->parts->of[i] == d->parts->main && distance > p.high_main) p.high_main = distance;
     }
+    d->part[begin / NEAR_PART] = p;
+}
+
+static distance_part join_distances(const distances *d, size_t n) {
+    distance_part all = {INFINITY, -INFINITY, -INFINITY};
+    for (size_t k = 0; k * NEAR_PART < n; k++) {
+        all.low = fmin(all.low, d->part[k].low);
+        all.high = fmax(all.high, d->part[k].high);
+        all.high_main = fmax(all.high_main, d->part[k].high_main);
+    }
+    return all;
 }
 
 typedef struct at_distance {
@@ -100,76 +121,122 @@ static int by_distance(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-enum { SHARES = 4096 }; /* bins of distance; only one of them is sorted */
+enum {
+    SHARES = 4096, /* bins of distance; only one of them is sorted */
+    BIN_PARTS = 16 /* of the particles, each with bins of its own; no result depends on the threads */
+};
 
-/* Bins of equal width between the smallest and the largest distance; infinite distances are in the last bin. */
 typedef struct share_bins {
-    double low, per_width;
     double mass[SHARES];
     size_t count[SHARES];
 } share_bins;
 
-static size_t bin_of(const share_bins *b, double distance) {
-    return (size_t)fmin((distance - b->low) * b->per_width, SHARES - 1);
+/* Bins of equal width between the smallest and the largest distance; infinite distances are in the last bin. */
+typedef struct binning {
+    const double *distance, *mass;
+    double low, per_width;
+    size_t each;       /* particles of a part */
+    share_bins *part;  /* BIN_PARTS */
+    size_t bin;        /* the one that is listed */
+    at_distance *list; /* of it */
+} binning;
+
+static size_t bin_of(const binning *b, double distance) {
+    return distance == INFINITY ? SHARES - 1 : (size_t)fmin((distance - b->low) * b->per_width, SHARES - 1);
 }
 
-static double fill_bins(share_bins *b, const double *distance, const double *mass, size_t n) {
-    double high = -INFINITY, total = 0;
-    *b = (share_bins){.low = INFINITY};
-    for (size_t i = 0; i < n; i++) {
-        if (distance[i] == INFINITY) continue;
-        b->low = distance[i] < b->low ? distance[i] : b->low;
-        high = distance[i] > high ? distance[i] : high;
+static void fill_bins(void *context, size_t begin, size_t end) {
+    const binning *b = context;
+    share_bins *bins = &b->part[begin / b->each];
+    for (size_t i = begin; i < end; i++) {
+        const size_t bin = bin_of(b, b->distance[i]);
+        bins->mass[bin] += b->mass[i];
+        bins->count[bin]++;
     }
-    b->per_width = high > b->low ? (SHARES - 1) / (high - b->low) : 0;
-    if (!isfinite(b->low)) b->low = 0;
-    for (size_t i = 0; i < n; i++) {
-        const size_t bin = distance[i] == INFINITY ? SHARES - 1 : bin_of(b, distance[i]);
-        b->mass[bin] += mass[i];
-        b->count[bin]++;
-        total += mass[i];
-    }
-    return total;
+}
+
+static void list_bin(void *context, size_t begin, size_t end) {
+    const binning *b = context;
+    size_t at = 0;
+    for (size_t part = 0; part < begin / b->each; part++) at += b->part[part].count[b->bin];
+    for (size_t i = begin; i < end; i++)
+        if (bin_of(b, b->distance[i]) == b->bin) b->list[at++] = (at_distance){b->distance[i], b->mass[i]};
+}
+
+static share_bins join_bins(const binning *b) {
+    share_bins all = {0};
+    for (size_t part = 0; part < BIN_PARTS; part++)
+        for (size_t bin = 0; bin < SHARES; bin++) {
+            all.mass[bin] += b->part[part].mass[bin];
+            all.count[bin] += b->part[part].count[bin];
+        }
+    return all;
 }
 
 /* Finds the distance within which this share of the mass lies. Only the bin in which the running sum reaches the share
  * is sorted. */
-static pbd_status reach_of_share(const double *distance, const double *mass, size_t n, double share, double *out) {
+static pbd_status reach_of_share(const distances *d, const distance_part *all, const double *mass, size_t n,
+                                 double share, double *out) {
     pbd_arena a PBD_ARENA;
-    share_bins *bins = pbd_new(&a, share_bins, 1);
+    binning b = {.distance = d->of,
+                 .mass = mass,
+                 .low = isfinite(all->low) ? all->low : 0,
+                 .per_width = all->high > all->low ? (SHARES - 1) / (all->high - all->low) : 0,
+                 .each = n / BIN_PARTS + 1,
+                 .part = pbd_new(&a, share_bins, BIN_PARTS)};
     PBD_TRY(pbd_arena_check(&a));
-    const double limit = share * fill_bins(bins, distance, mass, n) * (1 - 1e-12);
-    size_t bin = 0, last = 0, count = 0, k = 0;
-    double sum = 0;
-    for (size_t b = 0; b < SHARES; b++) last = bins->count[b] > 0 ? b : last;
-    for (; bin < last && !(bins->count[bin] > 0 && sum + bins->mass[bin] >= limit); bin++) sum += bins->mass[bin];
-    at_distance *list = pbd_new(&a, at_distance, bins->count[bin] + 1);
-    PBD_TRY(pbd_arena_check(&a));
-    for (size_t i = 0; i < n; i++) {
-        const size_t here = distance[i] == INFINITY ? SHARES - 1 : bin_of(bins, distance[i]);
-        if (here == bin) list[count++] = (at_distance){distance[i], mass[i]};
+    pbd_team_run(n, b.each, fill_bins, &b);
+    const share_bins bins = join_bins(&b);
+    double sum = 0, limit = 0;
+    size_t last = 0, k = 0;
+    for (size_t bin = 0; bin < SHARES; bin++) {
+        limit += share * bins.mass[bin] * (1 - 1e-12);
+        last = bins.count[bin] > 0 ? bin : last;
     }
-    qsort(list, count, sizeof *list, by_distance);
-    while (k < count && (sum += list[k].mass) < limit) k++;
-    *out = count > 0 ? list[k < count ? k : count - 1].distance : 0;
+    for (; b.bin < last && !(bins.count[b.bin] > 0 && sum + bins.mass[b.bin] >= limit); b.bin++)
+        sum += bins.mass[b.bin];
+    const size_t count = bins.count[b.bin];
+    b.list = pbd_new(&a, at_distance, count + 1);
+    PBD_TRY(pbd_arena_check(&a));
+    pbd_team_run(n, b.each, list_bin, &b);
+    qsort(b.list, count, sizeof *b.list, by_distance);
+    while (k < count && (sum += b.list[k].mass) < limit) k++;
+    *out = count > 0 ? b.list[k < count ? k : count - 1].distance : 0;
     return pbd_ok();
 }
 
 /* Heights over squares of the plane z = 0; over strips for HEAP_PLANE. */
 typedef struct surface_map {
-    long columns, rows; /* along x and y */
-    double width;       /* m */
-    double low[2];      /* m: the corner with the lowest x and y */
-    double *top;        /* columns x rows, m */
+    long columns, rows;  /* along x and y */
+    double width;        /* m */
+    double low[2];       /* m: the corner with the lowest x and y */
+    _Atomic double *top; /* columns x rows, m */
 } surface_map;
 
-static void raise_top(surface_map *map, const double *place, double spacing) {
+static void raise_top(const surface_map *map, const double *place, double spacing) {
     if (!isfinite(place[0]) || !isfinite(place[1]) || !isfinite(place[2])) return;
     const long i = (long)floor((place[0] - map->low[0]) / map->width);
     const long j = map->rows == 1 ? 0 : (long)floor((place[1] - map->low[1]) / map->width);
     if (i < 0 || j < 0 || i >= map->columns || j >= map->rows) return;
-    double *top = &map->top[j * map->columns + i];
-    *top = fmax(*top, place[2] + 0.5 * spacing);
+    _Atomic double *top = &map->top[j * map->columns + i];
+    const double height = place[2] + 0.5 * spacing;
+    double now = atomic_load_explicit(top, memory_order_relaxed);
+    while (now < height &&
+           !atomic_compare_exchange_weak_explicit(top, &now, height, memory_order_relaxed, memory_order_relaxed))
+        continue;
+}
+
+typedef struct raising {
+    const surface_map *map;
+    const double *x;
+    const pieces *parts;
+    double spacing;
+} raising;
+
+static void raise_tops(void *context, size_t begin, size_t end) {
+    const raising *r = context;
+    for (size_t i = begin; i < end; i++)
+        if (r->parts->of[i] == r->parts->main) raise_top(r->map, r->x + 3 * i, r->spacing);
 }
 
 /* The height of a bin is the mean over the squares whose centre is in it. */
@@ -182,7 +249,7 @@ static void make_outline(const surface_map *map, heap_form form, heap *out) {
             const size_t bin = (size_t)((form == HEAP_PLANE ? x : hypot(x, y)) / out->width);
             if (bin >= out->bins) continue;
             squares[bin]++;
-            out->top[bin] += map->top[j * map->columns + i];
+            out->top[bin] += atomic_load_explicit(&map->top[j * map->columns + i], memory_order_relaxed);
         }
     for (size_t k = 0; k < out->bins; k++) out->top[k] /= fmax(squares[k], 1);
 }
@@ -224,8 +291,7 @@ static pbd_status outline(const pbd_scene *scene, const double *x, heap_form for
     map.low[0] = form == HEAP_PLANE ? 0 : -(double)half * map.width;
     map.low[1] = map.low[0];
     PBD_TRY_NEW(map.top, (size_t)(map.columns * map.rows));
-    for (size_t i = 0; i < scene->particles.count; i++)
-        if (parts->of[i] == parts->main) raise_top(&map, x + 3 * i, spacing);
+    pbd_team_run(scene->particles.count, NEAR_PART, raise_tops, &(raising){&map, x, parts, spacing});
     make_outline(&map, form, out);
     fit_slope(out);
     free(map.top);
@@ -237,16 +303,13 @@ static pbd_status measure_heap(const pbd_scene *scene, const double *x, heap_for
     const size_t n = scene->particles.count;
     const double half = 0.5 * scene->particles.spacing;
     pbd_arena a PBD_ARENA;
-    distances d = {x, form, pbd_new(&a, double, n)};
+    distances d = {x, form, parts, pbd_new(&a, double, n), pbd_new(&a, distance_part, n / NEAR_PART + 1)};
     PBD_TRY(pbd_arena_check(&a));
     pbd_team_run(n, NEAR_PART, find_distances, &d);
-    PBD_TRY(reach_of_share(d.of, scene->particles.masses, n, 0.99, &out->reach_99));
-    for (size_t i = 0; i < n; i++) {
-        if (d.of[i] == INFINITY) continue;
-        const double reach = d.of[i] + half;
-        if (reach > out->reach_all) out->reach_all = reach;
-        if (reach > out->reach && parts->of[i] == parts->main) out->reach = reach;
-    }
+    const distance_part all = join_distances(&d, n);
+    PBD_TRY(reach_of_share(&d, &all, scene->particles.masses, n, 0.99, &out->reach_99));
+    out->reach_all = fmax(all.high + half, 0);
+    out->reach = fmax(all.high_main + half, 0);
     return outline(scene, x, form, parts, out);
 }
 
@@ -343,93 +406,36 @@ double granular_depth_in(const pbd_scene *scene, size_t first, const double *x, 
 /* ---- Tension ----------------------------------------------------------------------------------------------------- */
 
 typedef struct pulling {
-    const double *F; /* particles x 9 */
-    double mu, lambda;
-    double *part; /* for each part of NEAR_PART particles: largest tension and sum, Pa */
+    tension_of of;
+    tension_sum *part; /* by TENSION_SPAN particles */
 } pulling;
-
-/* Loads F of `count` particles, one per lane; the remaining lanes repeat the last one. */
-static vmat3 load_gradients(const double *F, const uint32_t *particle, size_t count) {
-    double column[9][PBD_BATCH];
-    vreal f[9];
-    for (size_t l = 0; l < PBD_BATCH; l++)
-        for (size_t d = 0; d < 9; d++) column[d][l] = F[9 * (size_t)particle[l < count ? l : count - 1] + d];
-    for (size_t d = 0; d < 9; d++) f[d] = batch_load(column[d], 0, PBD_BATCH);
-    return vmat3_make(vvec3_make(f[0], f[3], f[6]), vvec3_make(f[1], f[4], f[7]), vvec3_make(f[2], f[5], f[8]));
-}
-
-/* Lanes in which all principal stresses are negative, beyond rounding: the leading minors of m = -tau/(2 mu) are
- * positive, where tau = 2 mu h + lambda tr(h) is the Kirchhoff stress of the strain h. In sand that is about four
- * particles of five. */
-static uint32_t compressed_lanes(const pulling *p, vmat3 f) {
-    const vsym3 e = vmat3_left_strain(f), h = vlog_strain(e);
-    const vsym3 m = vsym3_shift(vsym3_scale(vreal_set(-1), h), -p->lambda / (2 * p->mu) * vsym3_trace(h));
-    const vreal margin = vreal_set(1024 * REAL_EPSILON * (1 + fabs(p->lambda) / p->mu));
-    const vreal largest = vreal_max(m.xx, vreal_max(m.yy, m.zz));
-    const vreal two = m.xx * m.yy - m.xy * m.xy;
-    const vreal three = m.zz * two - m.yz * (m.xx * m.yz - m.xy * m.zx) - m.zx * (m.yy * m.zx - m.xy * m.yz);
-    return batch_bits(vlog_strain_holds(f, e) & (m.xx > margin) & (two > margin * largest) &
-                      (three > margin * largest * largest));
-}
-
-/* The largest principal Kirchhoff stress of `count` particles. */
-static void find_stress(const pulling *p, const uint32_t *particle, size_t count, double *out) {
-    vmat3 f[PBD_SVD3_TOGETHER];
-    vsvd3 parts[PBD_SVD3_TOGETHER];
-    const int batches = count > PBD_BATCH ? 2 : 1;
-    for (int k = 0; k < batches; k++) {
-        const size_t first = (size_t)k * PBD_BATCH, left = count - first;
-        f[k] = load_gradients(p->F, particle + first, left < PBD_BATCH ? left : PBD_BATCH);
-    }
-    vmat3_svds(f, batches, parts);
-    for (int k = 0; k < batches; k++) {
-        const vvec3 s = parts[k].s;
-        const vreal log_x = vreal_log(s.x), trace = log_x + vreal_log(s.y) + vreal_log(vreal_abs(s.z));
-        batch_store(out, (size_t)k * PBD_BATCH, PBD_BATCH, 2 * p->mu * log_x + p->lambda * trace);
-    }
-}
 
 static void find_tension(void *context, size_t begin, size_t end) {
     const pulling *p = context;
-    uint32_t all[PBD_BATCH], candidate[NEAR_PART]; /* may be in tension */
-    double largest = 0, sum = 0, stress[PBD_SVD3_TOGETHER * PBD_BATCH];
-    size_t candidates = 0;
-    for (size_t i = begin; i < end; i += PBD_BATCH) {
-        const size_t count = end - i < PBD_BATCH ? end - i : PBD_BATCH;
-        for (size_t l = 0; l < PBD_BATCH; l++) all[l] = (uint32_t)(i + l);
-        const uint32_t compressed = compressed_lanes(p, load_gradients(p->F, all, count));
-        for (size_t l = 0; l < count; l++) {
-            if (!(compressed >> l & 1)) candidate[candidates++] = all[l];
-        }
-    }
-    for (size_t k = 0, count; k < candidates; k += count) {
-        count = candidates - k < sizeof stress / sizeof *stress ? candidates - k : sizeof stress / sizeof *stress;
-        find_stress(p, candidate + k, count, stress);
-        for (size_t l = 0; l < count; l++) {
-            if (!isfinite(stress[l]) || !(stress[l] > 0)) continue;
-            largest = fmax(largest, stress[l]);
-            sum += stress[l];
-        }
-    }
-    p->part[2 * (begin / NEAR_PART)] = largest;
-    p->part[2 * (begin / NEAR_PART) + 1] = sum;
+    p->part[begin / TENSION_SPAN] = tension_over(&p->of, begin, end);
+}
+
+/* Lame's parameters, Pa. */
+static void find_lame(const pbd_scene *scene, double *mu, double *lambda) {
+    *mu = scene->material->E / (2 * (1 + scene->material->nu));
+    *lambda = 2 * *mu * scene->material->nu / (1 - 2 * scene->material->nu);
 }
 
 pbd_status granular_tension(const pbd_scene *scene, const pbd_method *method, const void *state, double *largest,
                             double *mean) {
     const size_t n = scene->particles.count;
-    const double mu = scene->material->E / (2 * (1 + scene->material->nu));
     pbd_arena a PBD_ARENA;
     double *F = pbd_new(&a, double, 9 * n);
-    pulling p = {F, mu, 2 * mu * scene->material->nu / (1 - 2 * scene->material->nu),
-                 pbd_new(&a, double, 2 * (n / NEAR_PART + 1))};
+    pulling p = {.of = {.F = F, .stride = 9, .across = 1, .down = 3},
+                 .part = pbd_new(&a, tension_sum, n / TENSION_SPAN + 1)};
     PBD_TRY(pbd_arena_check(&a));
     *largest = *mean = 0;
+    find_lame(scene, &p.of.mu, &p.of.lambda);
     PBD_TRY(method->read(state, PBD_DEFORMATION_GRADIENTS, F));
-    pbd_team_run(n, NEAR_PART, find_tension, &p);
-    for (size_t k = 0; k * NEAR_PART < n; k++) {
-        *largest = fmax(*largest, p.part[2 * k]);
-        *mean += p.part[2 * k + 1] / (double)n;
+    pbd_team_run(n, TENSION_SPAN, find_tension, &p);
+    for (size_t k = 0; k * TENSION_SPAN < n; k++) {
+        *largest = fmax(*largest, p.part[k].largest);
+        *mean += p.part[k].total / (double)n;
     }
     return pbd_ok();
 }
@@ -476,40 +482,69 @@ static size_t count_lost(const pbd_scene *scene, const double *x) {
     return atomic_load(&l.lost);
 }
 
-static pbd_status look_at_tension(granular_watch *w, const pbd_scene *scene, const pbd_method *method,
-                                  const void *state) {
-    double largest, mean;
-    if (!pbd_named(scene->material->law, "hencky")) return pbd_ok();
-    const pbd_status status = granular_tension(scene, method, state, &largest, &mean);
-    if (status.code == PBD_NOT_SUPPORTED) return pbd_ok();
-    w->tells_tension = true;
-    w->tension = fmax(w->tension, largest);
-    w->mean_tension = fmax(w->mean_tension, mean);
+/* By the method, where its state is; otherwise from what it reads back. */
+static pbd_status survey(const pbd_scene *scene, const pbd_method *method, const void *state, const double *x,
+                         const pbd_survey *asked, pbd_surveyed *out) {
+    double *v PBD_CLEANUP(pbd_free_memory) = NULL;
+    if (method->survey) {
+        const pbd_status status = method->survey(state, asked, out);
+        if (status.code != PBD_NOT_SUPPORTED) return status;
+    }
+    if (asked->motion) PBD_TRY(body_velocities(scene, method, state, &v));
+    PBD_TRY(survey_places(x, v, scene->particles.count, asked, out));
+    if (!(asked->mu > 0)) return pbd_ok();
+    const pbd_status status = granular_tension(scene, method, state, &out->tension, &out->mean_tension);
+    out->strained = status.code == PBD_OK;
+    return status.code == PBD_NOT_SUPPORTED ? pbd_ok() : status;
+}
+
+static pbd_status see(const pbd_scene *scene, const pbd_method *method, const void *state, const double *x,
+                      pieces *parts, pbd_surveyed *out) {
+    pbd_survey asked = {.support = 2 * scene->particles.spacing,
+                        .spacing = scene->particles.spacing,
+                        .masses = scene->particles.masses,
+                        .motion = true,
+                        .link = GRANULAR_LINK * scene->particles.spacing};
+    if (pbd_named(scene->material->law, "hencky")) find_lame(scene, &asked.mu, &asked.lambda);
+    if (parts) PBD_TRY_NEW(parts->of, scene->particles.count);
+    if (parts) asked.piece = parts->of;
+    PBD_TRY(survey(scene, method, state, x, &asked, out));
+    return parts ? granular_count_pieces(scene->particles.count, 1, parts) : pbd_ok();
+}
+
+static pbd_status see_density(const pbd_scene *scene, const pbd_method *method, const void *state, const double *x,
+                              double support, double *out) {
+    const pbd_survey asked = {
+        .support = support, .spacing = scene->particles.spacing, .masses = scene->particles.masses};
+    pbd_surveyed all;
+    const pbd_status status = survey(scene, method, state, x, &asked, &all);
+    *out = all.density;
     return status;
 }
 
 /* Only in the first and the last one or two looks, since there are eight times as many neighbours. */
-static pbd_status look_wider(granular_watch *w, const pbd_setup *setup, const double *x, double time) {
+static pbd_status look_wider(granular_watch *w, const pbd_setup *setup, const pbd_method *method, const void *state,
+                             const double *x, double time) {
     const pbd_scene *scene = &setup->scene;
     const double support = 4 * scene->particles.spacing;
     if (!w->looked) {
-        PBD_TRY(granular_density(scene, x, support, &w->wide_start));
+        PBD_TRY(see_density(scene, method, state, x, support, &w->wide_start));
         w->wide = w->wide_start;
         return pbd_ok();
     }
     if (!(time + 1.5 * setup->observe_every >= scene->duration)) return pbd_ok();
-    return granular_density(scene, x, support, &w->wide);
+    return see_density(scene, method, state, x, support, &w->wide);
 }
 
-static pbd_status look_at(granular_watch *w, const pbd_setup *setup, const double *x, const double *v, double time,
-                          pieces *parts, pbd_recorder *recorder) {
+pbd_status granular_look(granular_watch *w, const pbd_setup *setup, const pbd_method *method, const void *state,
+                         const double *x, double time, pieces *parts, pbd_recorder *recorder) {
     const pbd_scene *scene = &setup->scene;
     particle_sums sums;
-    neighbours_seen all;
-    PBD_TRY(neighbours_see(scene, x, v, 2 * scene->particles.spacing, parts, &all));
-    PBD_TRY(particle_sum_up(scene, x, v, &sums));
-    PBD_TRY(look_wider(w, setup, x, time));
-    w->now = all.even;
+    pbd_surveyed all;
+    PBD_TRY(see(scene, method, state, x, parts, &all));
+    PBD_TRY(particle_sum_up(scene, x, NULL, &sums));
+    PBD_TRY(look_wider(w, setup, method, state, x, time));
+    w->now = evenness_of(&all, scene->particles.spacing);
     if (!w->looked) w->start = w->now;
     w->looked = true;
     w->densest = fmax(w->densest, w->now.density);
@@ -522,22 +557,19 @@ static pbd_status look_at(granular_watch *w, const pbd_setup *setup, const doubl
     put(recorder, "nn_std", "1", w->now.deviation);
     put(recorder, "density_max", "1", w->now.density / w->start.density);
     put(recorder, "lost_particles", "1", (double)w->lost);
-    w->tells_velocities = v != NULL;
-    if (!v) return pbd_ok();
-    w->energy = sums.energy;
+    w->tells_velocities = all.moving;
+    if (all.strained) {
+        w->tells_tension = true;
+        w->tension = fmax(w->tension, all.tension);
+        w->mean_tension = fmax(w->mean_tension, all.mean_tension);
+    }
+    if (!all.moving) return pbd_ok();
+    w->energy = all.energy;
     w->peak = larger(w->energy, w->peak);
-    w->fastest = larger(sqrt(sums.fastest2), w->fastest);
+    w->fastest = larger(all.fastest, w->fastest);
     put(recorder, "kinetic_energy", "J", w->energy);
     put(recorder, "relative_energy", "J", all.relative);
     return pbd_ok();
-}
-
-pbd_status granular_look(granular_watch *w, const pbd_setup *setup, const pbd_method *method, const void *state,
-                         const double *x, double time, pieces *parts, pbd_recorder *recorder) {
-    double *v PBD_CLEANUP(pbd_free_memory) = NULL;
-    PBD_TRY(body_velocities(&setup->scene, method, state, &v));
-    PBD_TRY(look_at(w, setup, x, v, time, parts, recorder));
-    return look_at_tension(w, &setup->scene, method, state);
 }
 
 static void tell(pbd_recorder *recorder, const char *name, const char *unit, pbd_kind kind, double value) {

@@ -1,9 +1,13 @@
-/* Measurements of particles and their neighbours by one search on several threads (near_places.h): spacing, density,
- * relative motion, and connected pieces. Results are bitwise the same for any number of threads. */
+/* Measurements of particles and their neighbours on the host, in f64 (particle_survey.h): spacing, density, relative
+ * motion, and connected pieces. Results are bitwise the same for any number of threads. */
 #ifndef PBD_NEIGHBOURS_H
 #define PBD_NEIGHBOURS_H
 
 #include "methods/method.h"
+
+/* A survey of x and v (particles x 3, m and m/s; v NULL: no velocities), without tension, by as many threads as
+ * pbd_team_run uses. PBD_FAILED when memory runs out. */
+pbd_status survey_places(const double *x, const double *v, size_t count, const pbd_survey *asked, pbd_surveyed *out);
 
 /* ---- How evenly particles lie ------------------------------------------------------------------------------------ */
 
@@ -13,6 +17,7 @@ typedef struct evenness {
     size_t lone;                   /* particles with no neighbour within two spacings: not in the first three */
 } evenness;
 
+evenness evenness_of(const pbd_surveyed *s, double spacing);
 pbd_status granular_evenness(const pbd_scene *scene, const double *x, evenness *out);
 /* The kinetic energy, J, of the velocities v (particles x 3, m/s) relative to the mean velocity of the neighbours,
  * weighted by the kernel of `evenness`. Particles without neighbours, and motion of the whole, contribute nothing. This
@@ -36,18 +41,8 @@ typedef struct pieces {
 pbd_status granular_pieces(const double *x, size_t count, double link, size_t least, pieces *out);
 /* The link distance for granular matter, in spacings. */
 #define GRANULAR_LINK 1.8
+/* Counts the pieces of `of`, which alone is set. */
+pbd_status granular_count_pieces(size_t count, size_t least, pieces *out);
 void granular_free_pieces(pieces *p); /* safe on a zeroed one */
-
-/* ---- All of it by one search ------------------------------------------------------------------------------------- */
-
-typedef struct neighbours_seen {
-    evenness even;
-    double relative; /* J, as granular_relative_energy */
-} neighbours_seen;
-
-/* support: the support radius, m; at least GRANULAR_LINK spacings if parts is not NULL. v (particles x 3, m/s), parts:
- * NULL if not needed. PBD_FAILED when memory runs out. */
-pbd_status neighbours_see(const pbd_scene *scene, const double *x, const double *v, double support, pieces *parts,
-                          neighbours_seen *out);
 
 #endif

@@ -22,8 +22,9 @@ PBD_FN vreal batch_load(const real *values, size_t first, int count) {
     return values[first];
 }
 
-/* Bit l is set where the mask holds in lane l. */
+/* Bit l is set where the mask holds in lane l; where a < b in lane l. */
 PBD_FN uint32_t batch_bits(vmask m) { return m ? 1u : 0u; }
+PBD_FN uint32_t batch_less(vreal a, vreal b) { return a < b ? 1u : 0u; }
 
 /* Prefetch the rows of `count` indices, the first for writing, which takes their lines from other cores' caches. No
  * effect on a GPU. */
@@ -278,20 +279,28 @@ PBD_FN void batch_store_rows(double *rows, const uint32_t *index, int stride, in
 #define batch_store_rows batch_store_rows_plain
 #endif
 
-/* Bit l is set where the mask holds in lane l. */
+/* Bit l is set where the mask holds in lane l; where a < b in lane l. */
 #if defined(__AVX512F__)
 #include <immintrin.h>
 PBD_FN uint32_t batch_bits(vmask m) {
     const __m512i v = (__m512i)m;
     return sizeof(real) == sizeof(float) ? _mm512_test_epi32_mask(v, v) : _mm512_test_epi64_mask(v, v);
 }
-#elif defined(__AVX2__)
+/* Directly: gcc writes the result of a comparison of vectors to a vector, and tests that. */
+PBD_FN uint32_t batch_less(vreal a, vreal b) {
+    return sizeof(real) == sizeof(float) ? _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ)
+                                         : _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LT_OQ);
+}
+#else
+#if defined(__AVX2__)
 #include <immintrin.h>
 PBD_FN uint32_t batch_bits(vmask m) {
     return (uint32_t)(sizeof(real) == sizeof(float) ? _mm256_movemask_ps((__m256)m) : _mm256_movemask_pd((__m256d)m));
 }
 #else
 #define batch_bits batch_bits_plain
+#endif
+PBD_FN uint32_t batch_less(vreal a, vreal b) { return batch_bits(a < b); }
 #endif
 #endif
 
@@ -328,6 +337,34 @@ PBD_FN real batch_lane(vreal x, int l) {
     return x;
 #else
     return x[l];
+#endif
+}
+
+/* The sum of all lanes, by halves. */
+PBD_FN real batch_total(vreal x) {
+#if PBD_BATCH == 1
+    return x;
+#elif defined(__AVX512F__)
+    return (real)(sizeof(real) == sizeof(float) ? _mm512_reduce_add_ps((__m512)x) : _mm512_reduce_add_pd((__m512d)x));
+#else
+    real lane[PBD_BATCH];
+    __builtin_memcpy(lane, &x, sizeof lane);
+    for (int step = PBD_BATCH / 2; step > 0; step /= 2)
+        for (int l = 0; l < step; l++) lane[l] += lane[l + step];
+    return lane[0];
+#endif
+}
+
+/* The smallest lane; no lane is NaN. */
+PBD_FN real batch_least(vreal x) {
+#if PBD_BATCH == 1
+    return x;
+#elif defined(__AVX512F__)
+    return (real)(sizeof(real) == sizeof(float) ? _mm512_reduce_min_ps((__m512)x) : _mm512_reduce_min_pd((__m512d)x));
+#else
+    real least = x[0];
+    for (int l = 1; l < PBD_BATCH; l++) least = x[l] < least ? x[l] : least;
+    return least;
 #endif
 }
 

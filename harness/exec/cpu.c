@@ -71,17 +71,6 @@ typedef struct cpu {
     kernel_time time[MOST_TIMED]; /* hash table by the kernel's address */
 } cpu;
 
-static pbd_status cpu_alloc(void *self, size_t bytes, void **out) {
-    (void)self;
-    size_t total = (bytes + 63) / 64 * 64 + 64;
-    void *memory = total > bytes ? aligned_alloc(64, total) : NULL;
-    if (!memory) return pbd_error(PBD_FAILED, "out of memory: a buffer of %zu bytes cannot be had", bytes);
-    pbd_advise_huge(memory, total);
-    memset(memory, 0, total);
-    *out = memory;
-    return pbd_ok();
-}
-
 static void cpu_release(void *self, void *memory) {
     (void)self;
     free(memory);
@@ -147,6 +136,38 @@ TSAN_LEFT_OUT static void share_pieces(const cpu *c, pbd_host_body body, size_t 
         TSAN_RELEASE(&join_point);
     }
     TSAN_ACQUIRE(&join_point);
+}
+
+/* Memory that is cleared; pieces are huge pages. */
+typedef struct clearing {
+    char *memory;
+    size_t bytes;
+} clearing;
+
+enum { CLEARED = 2 << 20 }; /* bytes of a piece */
+
+static void clear_pieces(const void *args, size_t begin, size_t end) {
+    const clearing *c = args;
+    const size_t from = begin * CLEARED, to = end * CLEARED < c->bytes ? end * CLEARED : c->bytes;
+    memset(c->memory + from, 0, to - from);
+}
+
+/* Large memory is cleared by all threads, which takes the system most of the time: it gives and clears a page when it
+ * is first written. */
+static pbd_status cpu_alloc(void *self, size_t bytes, void **out) {
+    const cpu *c = self;
+    size_t total = (bytes + 63) / 64 * 64 + 64;
+    void *memory = total > bytes ? aligned_alloc(64, total) : NULL;
+    if (!memory) return pbd_error(PBD_FAILED, "out of memory: a buffer of %zu bytes cannot be had", bytes);
+    const size_t pieces = (total + CLEARED - 1) / CLEARED;
+    const clearing all = {memory, total};
+    pbd_advise_huge(memory, total);
+    if (c->threads > 1 && pieces > 1)
+        run_threads(c->threads, clear_pieces, pieces, 1, &all);
+    else
+        memset(memory, 0, total);
+    *out = memory;
+    return pbd_ok();
 }
 
 static void do_nothing(const void *args, size_t begin, size_t end) { (void)args, (void)begin, (void)end; }

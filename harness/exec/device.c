@@ -136,7 +136,7 @@ void pbd_exec_restore_totals(pbd_exec *exec, const pbd_exec_totals *before) {
     const pbd_exec_totals now = exec->totals;
     exec->totals = *before;
     exec->totals.allocated = now.allocated;
-    exec->totals.peak = now.peak;
+    exec->totals.peak = before->peak > now.allocated ? before->peak : now.allocated;
 }
 
 void pbd_exec_reset_totals(pbd_exec *exec) {

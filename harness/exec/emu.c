@@ -43,6 +43,7 @@ typedef struct region {
     uint32_t *writer;                 /* per word: 1 + the thread or block that changed it in this launch */
     size_t bytes;                     /* a multiple of LINE */
     size_t *line, lines;              /* where the lines begin that the descending run changed; their number */
+    bool unordered;                   /* written by atomic.h in this launch */
 } region;
 
 typedef struct emu {
@@ -127,6 +128,7 @@ typedef struct fetch {
 
 /* One block runs at a time in the whole program; its memory is kept between launches. */
 static struct {
+    emu *emu;
     const pbd_kernel *kernel;
     const void *args;
     size_t n;
@@ -310,6 +312,16 @@ void pbd_emu_fetch_wait(void) {
     run.fetches[t] = 0;
 }
 
+/* Concurrent threads write the same value. */
+void pbd_emu_unordered(const void *address) {
+    for (size_t i = 0; i < run.emu->regions; i++) {
+        region *r = &run.emu->region[i];
+        if ((const char *)address < r->memory || (const char *)address >= r->memory + r->bytes) continue;
+        __atomic_store_n(&r->unordered, true, __ATOMIC_RELAXED);
+        return;
+    }
+}
+
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 /* Loads instead of memcmp: sanitizers check each of its calls, which would dominate the time for a few bytes. */
@@ -397,7 +409,7 @@ static pbd_status run_backward(emu *e, unsigned blocks) {
         memcpy(r->backward, r->memory, r->bytes);
         r->lines = 0;
         if (memcmp(r->memory, r->before, r->bytes) == 0) continue;
-        for (size_t line = 0; line < r->bytes; line += LINE)
+        for (size_t line = 0; line < r->bytes && !r->unordered; line += LINE)
             if (!is_same_line(r->memory + line, r->before + line)) r->line[r->lines++] = line;
         memcpy(r->memory, r->before, r->bytes);
         memset(r->writer, 0, r->bytes);
@@ -407,11 +419,12 @@ static pbd_status run_backward(emu *e, unsigned blocks) {
 
 /* Runs in descending, then in ascending order from the same memory: the results must be bitwise equal. */
 static pbd_status run_checked(emu *e, unsigned blocks) {
+    for (size_t i = 0; i < e->regions; i++) e->region[i].unordered = false;
     PBD_TRY(run_backward(e, blocks));
     PBD_TRY(run_blocks(e, blocks, true));
     for (size_t i = 0; i < e->regions; i++) {
         const region *r = &e->region[i];
-        if (memcmp(r->memory, r->backward, r->bytes) == 0) continue;
+        if (r->unordered || memcmp(r->memory, r->backward, r->bytes) == 0) continue;
         size_t at = 0;
         while (word4(r->memory + at) == word4(r->backward + at)) at += 4;
         return pbd_error(PBD_FAILED,
@@ -431,6 +444,7 @@ static pbd_status emu_run(void *self, const pbd_kernel *kernel, size_t n, const 
     if (!run.stack) return pbd_error(PBD_FAILED, "out of memory for the emulation's fibres");
 #endif
     if (!run.shared) return pbd_error(PBD_FAILED, "out of memory for the emulation");
+    run.emu = e;
     run.kernel = kernel;
     run.args = args;
     run.n = n;

@@ -8,7 +8,8 @@
  * Two checks detect races without a sanitizer. First, a launch runs twice, with blocks and threads in descending and in
  * ascending order, from the same memory and with poisoned shared memory: a kernel whose result depends on the order
  * has a race. Second, a word that two blocks of one launch change (two threads, for kernels without barriers and small
- * memory) is an error. Launches are not checked above 8 MiB of device memory.
+ * memory) is an error. Launches are not checked above 8 MiB of device memory, and buffers not in a launch that writes
+ * to them by atomic.h.
  */
 #ifndef PBD_EMU_H
 #define PBD_EMU_H
@@ -39,5 +40,7 @@ void pbd_emu_tile_sums(void *values, int count, bool is_double);
 /* lane_fetch and lane_fetch_wait of tile.h. Until it is complete, a copy's target holds NaN. */
 void pbd_emu_fetch(void *to, const void *from, size_t bytes);
 void pbd_emu_fetch_wait(void);
+/* The buffer of this address is not compared after the running launch, since its words are written by atomic.h. */
+void pbd_emu_unordered(const void *address);
 
 #endif

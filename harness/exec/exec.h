@@ -54,7 +54,7 @@ void pbd_exec_lay_out_for_gpu(pbd_exec *exec);
 pbd_exec_totals pbd_exec_read_totals(const pbd_exec *exec);
 /* Sets all totals except memory to 0, at the start of a timed section. */
 void pbd_exec_reset_totals(pbd_exec *exec);
-/* Restores totals that were read before work that is not the method's, except those of memory. */
+/* Restores totals that were read before work that is not the method's. Memory that is still allocated stays counted. */
 void pbd_exec_restore_totals(pbd_exec *exec, const pbd_exec_totals *before);
 /* Waits until all launches are done; returns an error of any of them. */
 pbd_status pbd_exec_wait(pbd_exec *exec);

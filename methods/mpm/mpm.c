@@ -13,6 +13,7 @@
 #include "methods/physics/device/scene_rows.h"
 #include "methods/physics/matter/flow_material.h"
 #include "methods/physics/matter/wave.h"
+#include "methods/physics/parts/particle_survey.h"
 #include "methods/physics/space/rest_neighbours.h"
 #include "methods/physics/surface/colliders.h"
 
@@ -504,6 +505,22 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
                             s->particle, out);
 }
 
+static pbd_status survey(const void *state, const pbd_survey *asked, pbd_surveyed *out) {
+    const mpm *s = state;
+    return particle_survey(&(survey_of){.exec = s->exec,
+                                        .particles = s->particles,
+                                        .x = s->rows + 4 * MPM_PLACE,
+                                        .v = s->rows + 4 * MPM_MOTION,
+                                        .F = s->rows + 4 * MPM_STRETCH,
+                                        .x_stride = 4 * MPM_ROWS,
+                                        .v_stride = 4 * MPM_ROWS,
+                                        .F_stride = 4 * MPM_ROWS,
+                                        .F_across = 3,
+                                        .number = s->particle,
+                                        .number_on_host = true},
+                           asked, out);
+}
+
 static pbd_status loaded(mpm *s) {
     PBD_TRY(collider_sums_clear(&s->colliders));
     return measure(s);
@@ -537,4 +554,5 @@ const pbd_method PBD_NAME(mpm) = {
     .destroy = destroy,
     .law = "hencky",
     .choose = choose,
+    .survey = survey,
 };

@@ -158,18 +158,6 @@ PBD_FN vreal mpm_spline(vreal d) {
     return (real)0.5 * outer * outer - (real)1.5 * inner * inner;
 }
 
-PBD_FN real batch_total(vreal v) {
-#if PBD_BATCH == 1
-    return v;
-#else
-    real lane[PBD_BATCH];
-    __builtin_memcpy(lane, &v, sizeof lane);
-    for (int step = PBD_BATCH / 2; step > 0; step /= 2)
-        for (int l = 0; l < step; l++) lane[l] += lane[l + step];
-    return lane[0];
-#endif
-}
-
 PBD_FN vreal batch_lanes(void) { /* 0, 1, 2... */
 #if PBD_BATCH == 1
     return 0;

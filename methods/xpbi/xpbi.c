@@ -12,6 +12,7 @@
 #include "harness/exec/arena.h"
 #include "methods/physics/matter/flow_material.h"
 #include "methods/physics/matter/wave.h"
+#include "methods/physics/parts/particle_survey.h"
 
 static const pbd_param params[] = {PBD_ROWS(XPBI_PARAMS) PBD_ROWS(XPBI_SEPARATION_PARAMS) PBD_ROWS(
     XPBI_HOURGLASS_PARAMS) PBD_ROWS(XPBI_FLUID_PARAMS) PBD_ROWS(ACCELERATION_PARAMS){0}};
@@ -325,6 +326,23 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     return xpbi_cloth_read(&s->cloth, field, rest, out);
 }
 
+/* Not with cloth, whose vertices are particles too, in rows of their own. */
+static pbd_status survey(const void *state, const pbd_survey *asked, pbd_surveyed *out) {
+    const xpbi *s = state;
+    if (s->cloth.cloth) return pbd_error(PBD_NOT_SUPPORTED, "xpbi measures no cloth");
+    return particle_survey(&(survey_of){.exec = s->run.exec,
+                                        .particles = s->particles,
+                                        .x = s->now.x,
+                                        .v = s->now.v,
+                                        .F = s->now.body,
+                                        .x_stride = 4,
+                                        .v_stride = 4,
+                                        .F_stride = 12,
+                                        .F_across = 4,
+                                        .number = s->now.id},
+                           asked, out);
+}
+
 static pbd_status step(void *state, double dt) { return stepper_step(&((xpbi *)state)->run, dt); }
 
 static void watch(void *state, pbd_residual *out) { stepper_watch(&((xpbi *)state)->run, out); }
@@ -358,4 +376,5 @@ const pbd_method PBD_NAME(xpbi) = {
     .residual = "2-norm over all particles of C + alpha~ lambda (Eq. 17); not of liquid, cloth and contact",
     .watch = watch,
     .choose = choose,
+    .survey = survey,
 };

@@ -148,6 +148,20 @@ PBD_FN int append_bits_plain(uint32_t *list, const uint32_t *from, uint32_t bits
     return count;
 }
 
+/* The same of first + l. */
+PBD_FN int append_places_plain(uint32_t *list, uint32_t first, uint32_t bits) {
+    int count = 0;
+    for (; bits; bits &= bits - 1) list[count++] = first + (uint32_t)lowest_bit(bits);
+    return count;
+}
+
+/* The same of the lanes of x. */
+PBD_FN int append_lanes_plain(real *list, vreal x, uint32_t bits) {
+    int count = 0;
+    for (; bits; bits &= bits - 1) list[count++] = batch_lane(x, lowest_bit(bits));
+    return count;
+}
+
 /* The same, without branches where vectors have it; reads PBD_BATCH numbers of `from`. room: numbers that fit into the
  * list, at least as many as bits are set; those beyond the result may be overwritten. */
 #if PBD_BATCH > 1 && defined(__AVX512VL__)
@@ -164,24 +178,74 @@ PBD_FN int append_bits(uint32_t *list, uint32_t room, const uint32_t *from, uint
 #endif
     return count;
 }
+
+/* The next two write PBD_BATCH numbers, those beyond the result undefined. */
+PBD_FN int append_places(uint32_t *list, uint32_t first, uint32_t bits) {
+#if PBD_IS_FLOAT
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i place = _mm512_add_epi32(lane, _mm512_set1_epi32((int)first));
+    _mm512_storeu_si512(list, _mm512_maskz_compress_epi32((__mmask16)bits, place));
+#else
+    const __m256i place = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32((int)first));
+    _mm256_storeu_si256((__m256i *)list, _mm256_maskz_compress_epi32((__mmask8)bits, place));
+#endif
+    return __builtin_popcount(bits);
+}
+
+PBD_FN int append_lanes(real *list, vreal x, uint32_t bits) {
+#if PBD_IS_FLOAT
+    _mm512_storeu_ps(list, _mm512_maskz_compress_ps((__mmask16)bits, (__m512)x));
+#else
+    _mm512_storeu_pd(list, _mm512_maskz_compress_pd((__mmask8)bits, (__m512d)x));
+#endif
+    return __builtin_popcount(bits);
+}
 #elif PBD_BATCH > 1 && defined(__AVX2__)
 /* Positions of the set bits of a number below 16, ascending, a byte each. */
 static const uint32_t grid_set_bits[16] = {0,    0x00,   0x01,   0x0100,   0x02,   0x0200,   0x0201,   0x020100,
                                            0x03, 0x0300, 0x0301, 0x030100, 0x0302, 0x030200, 0x030201, 0x03020100};
 
+/* The same of all lanes, those beyond the set bits undefined. */
+#if PBD_IS_FLOAT
+PBD_FN __m256i grid_order(uint32_t bits) {
+    const uint32_t low = grid_set_bits[bits & 15];
+    const uint64_t high = (uint64_t)grid_set_bits[bits >> 4] + 0x04040404u;
+    return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)(low | high << 8 * __builtin_popcount(bits & 15))));
+}
+#else
+PBD_FN __m128i grid_order(uint32_t bits) { return _mm_cvtepu8_epi32(_mm_cvtsi32_si128((int)grid_set_bits[bits & 15])); }
+#endif
+
 PBD_FN int append_bits(uint32_t *list, uint32_t room, const uint32_t *from, uint32_t bits) {
     if (room < PBD_BATCH) return append_bits_plain(list, from, bits);
-    const uint32_t low = grid_set_bits[bits & 15];
 #if PBD_IS_FLOAT
-    const uint64_t high = (uint64_t)grid_set_bits[bits >> 4] + 0x04040404u;
-    const uint64_t all = low | high << 8 * __builtin_popcount(bits & 15);
     const __m256i numbers = _mm256_loadu_si256((const __m256i *)from);
-    const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)all));
-    _mm256_storeu_si256((__m256i *)list, _mm256_permutevar8x32_epi32(numbers, order));
+    _mm256_storeu_si256((__m256i *)list, _mm256_permutevar8x32_epi32(numbers, grid_order(bits)));
 #else
     const __m128 numbers = _mm_loadu_ps((const float *)(const void *)from);
-    const __m128i order = _mm_cvtepu8_epi32(_mm_cvtsi32_si128((int)low));
-    _mm_storeu_ps((float *)(void *)list, _mm_permutevar_ps(numbers, order));
+    _mm_storeu_ps((float *)(void *)list, _mm_permutevar_ps(numbers, grid_order(bits)));
+#endif
+    return __builtin_popcount(bits);
+}
+
+PBD_FN int append_places(uint32_t *list, uint32_t first, uint32_t bits) {
+#if PBD_IS_FLOAT
+    _mm256_storeu_si256((__m256i *)list, _mm256_add_epi32(grid_order(bits), _mm256_set1_epi32((int)first)));
+#else
+    _mm_storeu_si128((__m128i *)list, _mm_add_epi32(grid_order(bits), _mm_set1_epi32((int)first)));
+#endif
+    return __builtin_popcount(bits);
+}
+
+PBD_FN int append_lanes(real *list, vreal x, uint32_t bits) {
+#if PBD_IS_FLOAT
+    _mm256_storeu_ps(list, _mm256_permutevar8x32_ps((__m256)x, grid_order(bits)));
+#else
+    /* Lane l of 64 bits is the pair 2 l, 2 l + 1 of 32. */
+    const __m256i even = _mm256_slli_epi64(_mm256_cvtepu32_epi64(grid_order(bits)), 1);
+    const __m256i odd = _mm256_slli_epi64(_mm256_add_epi64(even, _mm256_set1_epi64x(1)), 32);
+    const __m256 halves = _mm256_castpd_ps((__m256d)x);
+    _mm256_storeu_pd(list, _mm256_castps_pd(_mm256_permutevar8x32_ps(halves, _mm256_or_si256(even, odd))));
 #endif
     return __builtin_popcount(bits);
 }
@@ -189,6 +253,19 @@ PBD_FN int append_bits(uint32_t *list, uint32_t room, const uint32_t *from, uint
 PBD_FN int append_bits(uint32_t *list, uint32_t room, const uint32_t *from, uint32_t bits) {
     (void)room;
     return append_bits_plain(list, from, bits);
+}
+
+/* Without a loop for one lane: on a GPU an array with an index that is not known is in memory. */
+PBD_FN int append_places(uint32_t *list, uint32_t first, uint32_t bits) {
+    if (PBD_BATCH > 1) return append_places_plain(list, first, bits);
+    if (bits) list[0] = first;
+    return bits != 0;
+}
+
+PBD_FN int append_lanes(real *list, vreal x, uint32_t bits) {
+    if (PBD_BATCH > 1) return append_lanes_plain(list, x, bits);
+    if (bits) list[0] = batch_lane(x, 0);
+    return bits != 0;
 }
 #endif
 
