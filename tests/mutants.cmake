@@ -217,7 +217,7 @@ source_mutant(start_shrink starts cases/scenes/clearance.c "scene->contact.radiu
 source_mutant(shape_bound_stretch sampling cases/geometry/solid.c "b.stretch = b.radius / fmin(r[0], fmin(r[1], r[2]));" "")
 source_mutant(shape_bound_blend sampling cases/geometry/solid.c "x, distance + s->blend)" "x, distance)")
 source_mutant(start_vessel starts cases/sampling/sampling_make.c "(l->whole ? 0.5 - ON_SURFACE : ON_SURFACE)" "ON_SURFACE")
-source_mutant(near_itself granular_cases cases/geometry/near_places.c "    l->x[0][self] = INFINITY;" "    l->x[0][self] = 1.01 * own[0];")
+source_mutant(near_itself density_surface cases/geometry/near_places.c "    l->x[0][self] = INFINITY;" "    l->x[0][self] = 1.01 * own[0];")
 set(survey methods/physics/parts/particle_survey_kernels.h)
 mutant(survey_mean particle_survey ${survey} "sum->mean[d] += w * motion[d];" "sum->mean[d] -= w * motion[d];")
 mutant(survey_root particle_survey ${survey} "high = i > j ? i : j, low = i > j ? j : i," "high = i > j ? j : i, low = i > j ? i : j,")

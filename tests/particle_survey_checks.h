@@ -125,6 +125,8 @@ static const place places[] = {{PBD_CPU, 1}, {PBD_CPU, 4}, {PBD_EMU, 1}};
 enum { PLACES = sizeof places / sizeof *places };
 
 static pbd_surveyed survey(const crowd *c, const place *at, bool all, double link, uint32_t *piece) {
+    enum { F = STRAIN };
+    static const size_t nine[] = {F, F + 3, F + 6, F + 1, F + 4, F + 7, F + 2, F + 5, F + 8};
     pbd_exec *exec = NULL;
     pbd_surveyed out;
     real *rows = NULL;
@@ -134,17 +136,17 @@ static pbd_surveyed survey(const crowd *c, const place *at, bool all, double lin
     check_ok(pbd_alloc(exec, sizeof c->number, (void **)&number));
     check_ok(pbd_upload(exec, rows, c->row, sizeof c->row));
     check_ok(pbd_upload(exec, number, c->number, sizeof c->number));
-    const survey_of of = {.exec = exec,
-                          .particles = c->n,
-                          .x = rows + PLACE,
-                          .v = all ? rows + MOTION : NULL,
-                          .F = all ? rows + STRAIN : NULL,
-                          .x_stride = ROW,
-                          .v_stride = ROW,
-                          .F_stride = ROW,
-                          .F_across = 3,
-                          .number = at->threads == 4 ? c->number : number,
-                          .number_on_host = at->threads == 4};
+    const survey_source of = {.exec = exec,
+                              .particles = c->n,
+                              .x = rows + PLACE,
+                              .v = all ? rows + MOTION : NULL,
+                              .F = all ? rows : NULL,
+                              .x_stride = ROW,
+                              .v_stride = ROW,
+                              .F_stride = ROW,
+                              .F_column = nine,
+                              .number = at->threads == 4 ? c->number : number,
+                              .number_on_host = at->threads == 4};
     const pbd_survey asked = {.support = c->support,
                               .spacing = 0.1,
                               .masses = c->mass,
@@ -256,6 +258,16 @@ static void test_chains(void **state) {
     check_chains(200);
 }
 
+static void test_nothing(void **state) {
+    (void)state;
+    c = (crowd){.support = 0.2};
+    for (int k = 0; k < PLACES; k++) {
+        const pbd_surveyed got = survey(&c, &places[k], true, 0.1, c.number);
+        assert_true(isnan(got.mean) && isnan(got.deviation) && isnan(got.least));
+        assert_true(got.lone == 0 && got.density == 0 && got.energy == 0 && got.tension == 0);
+    }
+}
+
 static void test_no_memory_on_the_device(void **state) {
     (void)state;
     make_cloud(&c, 800, 0);
@@ -264,7 +276,7 @@ static void test_no_memory_on_the_device(void **state) {
     pbd_surveyed out;
     check_ok(pbd_exec_create(PBD_CPU, 1, &exec));
     unsetenv("PBDBENCH_DEVICE_MEMORY");
-    const survey_of of = {.exec = exec, .particles = c.n, .x = c.row + PLACE, .x_stride = ROW};
+    const survey_source of = {.exec = exec, .particles = c.n, .x = c.row + PLACE, .x_stride = ROW};
     const pbd_survey asked = {.support = c.support, .spacing = 0.1, .masses = c.mass};
     assert_int_equal(particle_survey(&of, &asked, &out).code, PBD_NOT_SUPPORTED);
     assert_int_equal(pbd_exec_read_totals(exec).allocated, 0);
@@ -273,8 +285,12 @@ static void test_no_memory_on_the_device(void **state) {
 
 int main(void) {
     setenv("PBDBENCH_SMALL_LAUNCH", "0", 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cloud),  cmocka_unit_test(test_lump),
-                                       cmocka_unit_test(test_few),    cmocka_unit_test(test_lattice),
-                                       cmocka_unit_test(test_chains), cmocka_unit_test(test_no_memory_on_the_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cloud),
+                                       cmocka_unit_test(test_lump),
+                                       cmocka_unit_test(test_few),
+                                       cmocka_unit_test(test_lattice),
+                                       cmocka_unit_test(test_chains),
+                                       cmocka_unit_test(test_nothing),
+                                       cmocka_unit_test(test_no_memory_on_the_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

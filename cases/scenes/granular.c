@@ -426,7 +426,7 @@ pbd_status granular_tension(const pbd_scene *scene, const pbd_method *method, co
     const size_t n = scene->particles.count;
     pbd_arena a PBD_ARENA;
     double *F = pbd_new(&a, double, 9 * n);
-    pulling p = {.of = {.F = F, .stride = 9, .across = 1, .down = 3},
+    pulling p = {.of = {.F = F, .stride = 9, .column = {0, 1, 2, 3, 4, 5, 6, 7, 8}},
                  .part = pbd_new(&a, tension_sum, n / TENSION_SPAN + 1)};
     PBD_TRY(pbd_arena_check(&a));
     *largest = *mean = 0;

@@ -9,12 +9,43 @@
 #define REAL double
 #include "methods/physics/parts/particle_survey.h"
 
+/* ---- On the host ------------------------------------------------------------------------------------------------- */
+
+typedef struct launch {
+    const pbd_kernel *kernel;
+    const void *args;
+} launch;
+
+static void run_items(void *context, size_t begin, size_t end) {
+    const launch *l = context;
+    l->kernel->cpu(l->args, begin, end);
+}
+
+/* By pbd_team_run, whose threads end: after OpenMP's the process could not fork. Pieces begin at multiples of 64. */
+static pbd_status run_in_team(void *self, const pbd_kernel *kernel, size_t n, pbd_work work, const void *args) {
+    enum { PIECES = 64, UNIT = 64 };
+    const double small = 4e6, cost = (double)work.items * (kernel->bytes + kernel->flops) +
+                                     (double)work.entries * (kernel->entry_bytes + kernel->entry_flops);
+    launch l = {kernel, args};
+    (void)self;
+    pbd_team_run(n, cost < small ? n + 1 : (n / PIECES / UNIT + 1) * UNIT, run_items, &l);
+    return pbd_ok();
+}
+
+static pbd_status settle(void *self) {
+    (void)self;
+    return pbd_ok();
+}
+
 pbd_status survey_places(const double *x, const double *v, size_t count, const pbd_survey *asked, pbd_surveyed *out) {
+    const pbd_launch_watch team = {.launch = run_in_team, .settle = settle};
     pbd_exec *exec = NULL;
     *out = (pbd_surveyed){0};
-    PBD_TRY(pbd_exec_create(PBD_CPU, pbd_team_threads(), &exec));
+    PBD_TRY(pbd_exec_create(PBD_CPU, 1, &exec));
+    pbd_exec_watch(exec, &team);
     const pbd_status status = particle_survey(
-        &(survey_of){.exec = exec, .particles = count, .x = x, .v = v, .x_stride = 3, .v_stride = 3}, asked, out);
+        &(survey_source){.exec = exec, .particles = count, .x = x, .v = v, .x_stride = 3, .v_stride = 3}, asked, out);
+    pbd_exec_watch(exec, NULL);
     pbd_exec_destroy(exec);
     return status.code == PBD_NOT_SUPPORTED ? pbd_error(PBD_FAILED, "%s", status.text) : status;
 }

@@ -17,11 +17,9 @@ typedef struct team {
 
 void pbd_team_set_threads(int threads) { wanted = threads; }
 
-int pbd_team_threads(void) {
+static size_t processors(void) {
     cpu_set_t set;
-    const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    const int threads = wanted > 0 ? wanted : processors;
-    return threads < MOST_THREADS ? threads : MOST_THREADS;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
 }
 
 static void *do_pieces(void *of) {
@@ -35,10 +33,10 @@ static void *do_pieces(void *of) {
 
 void pbd_team_run(size_t items, size_t piece, pbd_team_work work, void *context) {
     team t = {.items = items, .piece = piece, .work = work, .context = context};
-    const size_t pieces = items / piece + (items % piece > 0), most = (size_t)pbd_team_threads();
-    const size_t threads = most < pieces ? most : pieces;
-    size_t started = 0;
+    const size_t pieces = items / piece + (items % piece > 0), most = wanted > 0 ? (size_t)wanted : processors();
+    size_t threads = most < pieces ? most : pieces, started = 0;
     pthread_t thread[MOST_THREADS];
+    if (threads > MOST_THREADS) threads = MOST_THREADS;
     /* The calling thread is one of them. There are fewer if the system refuses one. */
     while (started + 1 < threads && pthread_create(&thread[started], NULL, do_pieces, &t) == 0) started++;
     do_pieces(&t);

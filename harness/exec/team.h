@@ -14,8 +14,7 @@ typedef void (*pbd_team_work)(void *context, size_t begin, size_t end);
  * number of threads. */
 void pbd_team_run(size_t items, size_t piece, pbd_team_work work, void *context);
 
-/* The most threads that these calls use. Set to 0 (the default): one for each processor that the process may use. */
+/* The most threads that these calls use; 0 (the default): one for each processor that the process may use. */
 void pbd_team_set_threads(int threads);
-int pbd_team_threads(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include "methods/physics/device/device_state.h"
 #include "methods/physics/device/scene_rows.h"
 #include "methods/physics/matter/flow_material.h"
+#include "methods/physics/parts/particle_survey.h"
 
 static const pbd_param params[] = {PBD_ROWS(GISSLER_PARAMS){0}};
 
@@ -125,8 +126,9 @@ static pbd_status create(const pbd_scene *scene, const pbd_values *values, pbd_e
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
+static const size_t nine[] = {0, 3, 5, 3, 1, 4, 5, 4, 2}; /* F_11, F_12, ... in a row of `body` */
+
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
-    static const size_t nine[] = {0, 3, 5, 3, 1, 4, 5, 4, 2};
     const gissler_snow *s = state;
     const size_t n = s->particles;
     if (field == PBD_COLLIDER_SUMS) return collider_sums_read(&s->colliders, out);
@@ -135,6 +137,20 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
     if (field == PBD_DEFORMATION_GRADIENTS)
         return device_rows_read(s->exec, s->p.body, n, GISSLER_BODY, 9, nine, NULL, out);
     return pbd_error(PBD_NOT_SUPPORTED, "gissler_snow has positions, velocities and elastic stretches only");
+}
+
+static pbd_status survey(const void *state, const pbd_survey *asked, pbd_surveyed *out) {
+    const gissler_snow *s = state;
+    return particle_survey(&(survey_source){.exec = s->exec,
+                                            .particles = s->particles,
+                                            .x = s->p.x,
+                                            .v = s->p.v,
+                                            .F = s->p.body,
+                                            .x_stride = 4,
+                                            .v_stride = 4,
+                                            .F_stride = GISSLER_BODY,
+                                            .F_column = nine},
+                           asked, out);
 }
 
 DEVICE_SAVING(gissler_snow, s->exec, arrays_of, collider_sums_clear(&s->colliders))
@@ -156,6 +172,7 @@ const pbd_method PBD_NAME(gissler_snow) = {
     .read = read_field,
     .save = save,
     .load = load,
+    .survey = survey,
     .destroy = destroy,
     .residual = "2-norm of the residual of each of the two solvers, the larger fraction",
     .watch = watch,

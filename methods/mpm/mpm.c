@@ -484,11 +484,12 @@ static pbd_status read_spin(const mpm *s, double out[3]) {
     return pbd_ok();
 }
 
+enum { F = 4 * MPM_STRETCH };
+static const size_t stretch[] = {F, F + 3, F + 6, F + 1, F + 4, F + 7, F + 2, F + 5, F + 8}; /* F_11, F_12, ... */
+
 static pbd_status read_field(const void *state, pbd_field field, double *out) {
-    enum { F = 4 * MPM_STRETCH };
     static const size_t place[] = {4 * MPM_PLACE, 4 * MPM_PLACE + 1, 4 * MPM_PLACE + 2};
     static const size_t motion[] = {4 * MPM_MOTION, 4 * MPM_MOTION + 1, 4 * MPM_MOTION + 2};
-    static const size_t stretch[] = {F, F + 3, F + 6, F + 1, F + 4, F + 7, F + 2, F + 5, F + 8}; /* to row-major */
     const mpm *s = state;
     if (field == PBD_COLLIDER_SUMS) return collider_sums_read(&s->colliders, out);
     if (field == PBD_SPIN) return read_spin(s, out);
@@ -507,17 +508,17 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
 
 static pbd_status survey(const void *state, const pbd_survey *asked, pbd_surveyed *out) {
     const mpm *s = state;
-    return particle_survey(&(survey_of){.exec = s->exec,
-                                        .particles = s->particles,
-                                        .x = s->rows + 4 * MPM_PLACE,
-                                        .v = s->rows + 4 * MPM_MOTION,
-                                        .F = s->rows + 4 * MPM_STRETCH,
-                                        .x_stride = 4 * MPM_ROWS,
-                                        .v_stride = 4 * MPM_ROWS,
-                                        .F_stride = 4 * MPM_ROWS,
-                                        .F_across = 3,
-                                        .number = s->particle,
-                                        .number_on_host = true},
+    return particle_survey(&(survey_source){.exec = s->exec,
+                                            .particles = s->particles,
+                                            .x = s->rows + 4 * MPM_PLACE,
+                                            .v = s->rows + 4 * MPM_MOTION,
+                                            .F = s->rows,
+                                            .x_stride = 4 * MPM_ROWS,
+                                            .v_stride = 4 * MPM_ROWS,
+                                            .F_stride = 4 * MPM_ROWS,
+                                            .F_column = stretch,
+                                            .number = s->particle,
+                                            .number_on_host = true},
                            asked, out);
 }
 

@@ -8,6 +8,7 @@
 #include "methods/physics/device/phase.h"
 #include "methods/physics/device/scene_rows.h"
 #include "methods/physics/matter/flow_table.h"
+#include "methods/physics/parts/particle_survey.h"
 #include "methods/physics/parts/stepper.h"
 #include "methods/physics/space/neighbours.h"
 #include "methods/physics/space/rest_neighbours.h"
@@ -470,6 +471,19 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
                             out);
 }
 
+static pbd_status survey(const void *state, const pbd_survey *asked, pbd_surveyed *out) {
+    const grains *s = state;
+    return particle_survey(&(survey_source){.exec = s->run.exec,
+                                            .particles = s->particles,
+                                            .x = s->x,
+                                            .v = s->v,
+                                            .x_stride = 4,
+                                            .v_stride = 4,
+                                            .number = s->particle,
+                                            .number_on_host = true},
+                           asked, out);
+}
+
 static pbd_status save(const void *state, void *blob, size_t *bytes) {
     return stepper_save(&((const grains *)state)->run, blob, bytes);
 }
@@ -493,6 +507,7 @@ const pbd_method PBD_NAME(xpbd_grains) = {
     .read = read_field,
     .save = save,
     .load = load,
+    .survey = survey,
     .destroy = destroy,
     .residual = "2-norm over all pairs of grains of their overlap, minus alpha~ lambda where compliance > 0",
     .watch = watch,

@@ -275,9 +275,14 @@ static void destroy(void *state) {
 
 /* ---- Reading, saving, loading ------------------------------------------------------------------------------------ */
 
+/* F_11, F_12, ... in a row of `body`. */
+static const size_t nine[] = {0, 4, 8, 1, 5, 9, 2, 6, 10};
+
 /* Reads a field; column: the field's columns in rows of `stride`. */
 static pbd_status read_rows(const xpbi *s, const real *device, size_t stride, size_t width, const size_t *column,
                             double *out) {
+    if (!pbd_exec_is_gpu(s->run.exec)) /* the memory is the host's own */
+        return device_rows_read(s->run.exec, device, s->particles, stride, width, column, s->now.id, out);
     pbd_arena a PBD_ARENA;
     uint32_t *id = pbd_new(&a, uint32_t, s->particles);
     PBD_TRY(pbd_arena_check(&a));
@@ -286,7 +291,6 @@ static pbd_status read_rows(const xpbi *s, const real *device, size_t stride, si
 }
 
 static pbd_status read_particles(const xpbi *s, pbd_field field, double *out) {
-    static const size_t nine[] = {0, 4, 8, 1, 5, 9, 2, 6, 10};
     if (field == PBD_POSITIONS) return read_rows(s, s->now.x, 4, 3, NULL, out);
     if (field == PBD_VELOCITIES) return read_rows(s, s->now.v, 4, 3, NULL, out);
     if (field == PBD_DEFORMATION_GRADIENTS) return read_rows(s, s->now.body, 12, 9, nine, out);
@@ -330,16 +334,16 @@ static pbd_status read_field(const void *state, pbd_field field, double *out) {
 static pbd_status survey(const void *state, const pbd_survey *asked, pbd_surveyed *out) {
     const xpbi *s = state;
     if (s->cloth.cloth) return pbd_error(PBD_NOT_SUPPORTED, "xpbi measures no cloth");
-    return particle_survey(&(survey_of){.exec = s->run.exec,
-                                        .particles = s->particles,
-                                        .x = s->now.x,
-                                        .v = s->now.v,
-                                        .F = s->now.body,
-                                        .x_stride = 4,
-                                        .v_stride = 4,
-                                        .F_stride = 12,
-                                        .F_across = 4,
-                                        .number = s->now.id},
+    return particle_survey(&(survey_source){.exec = s->run.exec,
+                                            .particles = s->particles,
+                                            .x = s->now.x,
+                                            .v = s->now.v,
+                                            .F = s->now.body,
+                                            .x_stride = 4,
+                                            .v_stride = 4,
+                                            .F_stride = 12,
+                                            .F_column = nine,
+                                            .number = s->now.id},
                            asked, out);
 }
 

@@ -11,10 +11,10 @@
 enum { TENSION_SPAN = PBD_BATCH > 1 ? 256 : 1 };
 
 typedef struct tension_of {
-    const real *F;       /* the first number of the first gradient */
-    size_t stride;       /* numbers from one gradient to the next */
-    size_t across, down; /* from F_ij to F_i,j+1 and to F_i+1,j */
-    real mu, lambda;     /* Pa */
+    const real *F;      /* the first number of the first gradient's row */
+    size_t stride;      /* numbers from one row to the next */
+    uint32_t column[9]; /* of F_11, F_12, ... in a row */
+    real mu, lambda;    /* Pa */
 } tension_of;
 
 typedef struct tension_sum {
@@ -27,7 +27,7 @@ PBD_FN vmat3 tension_load(const tension_of *t, const uint32_t *number, size_t co
     vreal f[9];
     for (size_t l = 0; l < PBD_BATCH; l++) {
         const real *F = t->F + t->stride * number[l < count ? l : count - 1];
-        for (size_t d = 0; d < 9; d++) lane[d][l] = F[d / 3 * t->down + d % 3 * t->across];
+        for (size_t d = 0; d < 9; d++) lane[d][l] = F[t->column[d]];
     }
     for (size_t d = 0; d < 9; d++) f[d] = batch_load(lane[d], 0, PBD_BATCH);
     return vmat3_make(vvec3_make(f[0], f[3], f[6]), vvec3_make(f[1], f[4], f[7]), vvec3_make(f[2], f[5], f[8]));

@@ -8,19 +8,19 @@
 
 PBD_PRECISE(particle_survey)
 
-/* Where a method keeps its particles. */
-typedef struct survey_of {
+/* Where a method keeps its particles: rows of numbers on the device, one row for each. */
+typedef struct survey_source {
     pbd_exec *exec;
     size_t particles;
-    const real *x, *v, *F;               /* device: the first number of the first row; v, F: NULL if there are none */
+    const real *x, *v, *F;               /* the first row; x, v: its first number. v, F: NULL if there are none */
     size_t x_stride, v_stride, F_stride; /* numbers from one row to the next */
-    size_t F_across;                     /* from F_ij to F_i,j+1; F_i+1,j is the next number */
+    const size_t *F_column;              /* of F_11, F_12, ... in a row; NULL: 0, 1, ... */
     const uint32_t *number;              /* by row: the scene's particle; NULL: the same */
     bool number_on_host;                 /* `number` is host memory, otherwise device memory */
-} survey_of;
+} survey_source;
 
 /* Memory is allocated for the call only; if there is too little, PBD_NOT_SUPPORTED. Waits. No result depends on the
  * number of threads. */
-pbd_status particle_survey(const survey_of *at, const pbd_survey *asked, pbd_surveyed *out);
+pbd_status particle_survey(const survey_source *at, const pbd_survey *asked, pbd_surveyed *out);
 
 #endif
