@@ -10,6 +10,7 @@
 #include "harness/run/run.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,13 +93,25 @@ static pbd_status keep_snapshot(const drive_context *c, double time, long step, 
     return status;
 }
 
+typedef struct finding {
+    const double *x;
+    atomic_size_t lost;
+} finding;
+
+static void count_lost(void *context, size_t begin, size_t end) {
+    finding *f = context;
+    size_t lost = 0;
+    for (size_t i = begin; i < end; i++) lost += !isfinite(f->x[i]);
+    atomic_fetch_add(&f->lost, lost);
+}
+
 /* Reports a non-finite position as such, before it makes a metric NaN. */
 static pbd_status check_positions(const drive_context *c) {
     const size_t n = 3 * c->scene->particles.count;
-    size_t lost = 0;
+    finding all = {.x = c->places};
     PBD_TRY(c->method->read(c->state, PBD_POSITIONS, c->places));
-    for (size_t i = 0; i < n; i++) lost += !isfinite(c->places[i]);
-    for (size_t i = 0; i < n && lost > 0; i++)
+    pbd_team_run(n, 65536, count_lost, &all);
+    for (size_t i = 0; i < n && atomic_load(&all.lost) > 0; i++)
         if (!isfinite(c->places[i]))
             return pbd_error(PBD_DIVERGED, "particle %zu has a non-finite position after %g of %g s", i / 3, c->reached,
                              c->scene->duration);
