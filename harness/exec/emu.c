@@ -312,7 +312,7 @@ void pbd_emu_fetch_wait(void) {
     run.fetches[t] = 0;
 }
 
-/* Concurrent threads write the same value. */
+/* Under ThreadSanitizer several threads may set the flag at once. */
 void pbd_emu_unordered(const void *address) {
     for (size_t i = 0; i < run.emu->regions; i++) {
         region *r = &run.emu->region[i];

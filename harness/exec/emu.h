@@ -8,8 +8,8 @@
  * Two checks detect races without a sanitizer. First, a launch runs twice, with blocks and threads in descending and in
  * ascending order, from the same memory and with poisoned shared memory: a kernel whose result depends on the order
  * has a race. Second, a word that two blocks of one launch change (two threads, for kernels without barriers and small
- * memory) is an error. Launches are not checked above 8 MiB of device memory, and buffers not in a launch that writes
- * to them by atomic.h.
+ * memory) is an error. Launches are not checked above 8 MiB of device memory, nor are the buffers that a launch writes
+ * to by atomic.h.
  */
 #ifndef PBD_EMU_H
 #define PBD_EMU_H
