@@ -1,8 +1,7 @@
 /* Words of device memory to which several items of a launch write, on each of the three backends.
  *
- * What such a word holds during a launch depends on the order of the items. What it holds at the end must not, or only
- * in ways that no result depends on: the emulation does not compare the two orders of a launch in memory that is
- * written here. */
+ * During a launch their values depend on the order of the items, and so may their values at its end, as long as no
+ * result depends on them. The emulation therefore does not compare the two orders of a launch in such buffers. */
 #ifndef PBD_ATOMIC_H
 #define PBD_ATOMIC_H
 

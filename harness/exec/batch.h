@@ -22,8 +22,9 @@ PBD_FN vreal batch_load(const real *values, size_t first, int count) {
     return values[first];
 }
 
-/* Bit l is set where the mask holds in lane l; where a < b in lane l. */
+/* Bit l is set where the mask holds in lane l. */
 PBD_FN uint32_t batch_bits(vmask m) { return m ? 1u : 0u; }
+/* Bit l is set where a < b in lane l. */
 PBD_FN uint32_t batch_less(vreal a, vreal b) { return a < b ? 1u : 0u; }
 
 /* Prefetch the rows of `count` indices, the first for writing, which takes their lines from other cores' caches. No
@@ -279,14 +280,14 @@ PBD_FN void batch_store_rows(double *rows, const uint32_t *index, int stride, in
 #define batch_store_rows batch_store_rows_plain
 #endif
 
-/* Bit l is set where the mask holds in lane l; where a < b in lane l. */
+/* Bit l of batch_bits is set where the mask holds in lane l; of batch_less, where a < b. */
 #if defined(__AVX512F__)
 #include <immintrin.h>
 PBD_FN uint32_t batch_bits(vmask m) {
     const __m512i v = (__m512i)m;
     return sizeof(real) == sizeof(float) ? _mm512_test_epi32_mask(v, v) : _mm512_test_epi64_mask(v, v);
 }
-/* Directly: gcc writes the result of a comparison of vectors to a vector, and tests that. */
+/* One instruction: gcc compiles batch_bits(a < b) to a comparison, a vector of its results, and a test of that. */
 PBD_FN uint32_t batch_less(vreal a, vreal b) {
     return sizeof(real) == sizeof(float) ? _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ)
                                          : _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LT_OQ);

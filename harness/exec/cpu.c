@@ -152,8 +152,8 @@ static void clear_pieces(const void *args, size_t begin, size_t end) {
     memset(c->memory + from, 0, to - from);
 }
 
-/* Large memory is cleared by all threads, which takes the system most of the time: it gives and clears a page when it
- * is first written. */
+/* Large memory is cleared by all threads. Most of the time goes to the system, which supplies and clears each page when
+ * it is first written. */
 static pbd_status cpu_alloc(void *self, size_t bytes, void **out) {
     const cpu *c = self;
     size_t total = (bytes + 63) / 64 * 64 + 64;
