@@ -4,11 +4,12 @@
 #include "tests/ladder.h"
 
 static const pbd_figures core = {
-    .name = "core", .bandwidth = 1e10, .flops = {1e11, 5e10}, .rows = {1e9, 5e8}, .source = "none"};
+    .name = "core", .bandwidth = 1e10, .flops = {1e11, 5e10}, .rows = {1e9, 5e8}, .lanes = {8, 4}, .source = "none"};
 
 /* A thousand items of 100 bytes and 10 operations, each with twenty entries of 50 operations. */
 static pbd_kernel_use use_of(double entry_bytes) {
-    return (pbd_kernel_use){.launches = 1,
+    return (pbd_kernel_use){.shape = "batch",
+                            .launches = 1,
                             .items = 1000,
                             .entries = 20000,
                             .bytes = 1000 * 100 + 20000 * entry_bytes,
@@ -32,8 +33,31 @@ static void test_rows_come_from_a_cache(void **state) {
     check_near("bandwidth, f64, s", p.bandwidth, (1000 * 100 + 20000 * (3 * 8 + 4)) / 1e10, 1e-15);
     pbd_kernel_use little = f32;
     little.flops = 1e4;
+    little.flops_per_entry = 0;
     p = pbd_predict(&little, false, &core);
-    check_near("all, more rows than operations, f32, s", p.total, p.bandwidth + 20000 * 2 / 1e9, 1e-15);
+    check_near("all, more rows than operations, f32, s", p.total, p.bandwidth + 4e-5 + 4 * 1e4 / 1e11, 1e-15);
+}
+
+/* Rows take 40 us, operations of entries 20 us and those of items 12 us, which come on top. */
+static void test_operations_of_items_do_not_overlap_rows(void **state) {
+    (void)state;
+    pbd_kernel_use use = use_of(11 * 4 + 4);
+    use.flops_per_entry = 25;
+    use.flops_per_item = 300;
+    use.flops = 20000 * 25 + 1000 * 300;
+    const pbd_prediction p = pbd_predict(&use, false, &core);
+    check_near("rows and items, s", p.total, p.bandwidth + 4e-5 + 1.2e-5, 1e-15);
+}
+
+/* A kernel over items: eight lanes in f32 and four in f64, of which it uses one, with twice as many instructions. */
+static void test_items_are_not_vectorised(void **state) {
+    (void)state;
+    pbd_kernel_use use = use_of(3 * 4);
+    use.shape = "item";
+    check_near("operations without SIMD, f32, s", pbd_predict(&use, false, &core).arithmetic, 4 * 4 * 1010000 / 1e11,
+               1e-15);
+    check_near("operations without SIMD, f64, s", pbd_predict(&use, true, &core).arithmetic, 2 * 4 * 1010000 / 5e10,
+               1e-15);
 }
 
 /* Three contiguous coordinates without an index; in f32 they have as many bytes as two numbers and an index. */
@@ -50,7 +74,8 @@ static void test_candidates_lie_side_by_side(void **state) {
 /* Without neighbour lists: the time of memory plus that of the operations. */
 static void test_items_alone(void **state) {
     (void)state;
-    const pbd_kernel_use use = {.launches = 1, .items = 1000, .bytes = 1e6, .flops = 1e6, .flops_per_item = 1000};
+    const pbd_kernel_use use = {
+        .shape = "batch", .launches = 1, .items = 1000, .bytes = 1e6, .flops = 1e6, .flops_per_item = 1000};
     check_near("memory and work, s", pbd_predict(&use, false, &core).total, 1e-4 + 4e-5, 1e-15);
 }
 
@@ -72,8 +97,11 @@ static void test_more_operations_lengthen_the_chain(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_come_from_a_cache), cmocka_unit_test(test_candidates_lie_side_by_side),
-        cmocka_unit_test(test_items_alone), cmocka_unit_test(test_more_operations_lengthen_the_chain)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_come_from_a_cache),
+                                       cmocka_unit_test(test_candidates_lie_side_by_side),
+                                       cmocka_unit_test(test_items_alone),
+                                       cmocka_unit_test(test_operations_of_items_do_not_overlap_rows),
+                                       cmocka_unit_test(test_items_are_not_vectorised),
+                                       cmocka_unit_test(test_more_operations_lengthen_the_chain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

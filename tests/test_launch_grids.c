@@ -61,7 +61,7 @@ static size_t look_at(const step_of *of) {
                                  .setting = settings.item,
                                  .settings = settings.count};
     check_ok(pbd_plan_add(&plan, &request, 0));
-    check_ok(pbd_kernel_list(&plan.item[0], 0, 1, true, &use, &count));
+    check_ok(pbd_kernel_list(&plan.item[0], 0, 1, true, &use, &count, NULL));
     for (size_t i = 0; i < count; i++) {
         const double blocks = (double)use[i].threads / (double)use[i].launches / BLOCK * LARGE / of->size;
         if (blocks >= 2 * MULTIPROCESSORS) continue;

@@ -166,11 +166,50 @@ static void test_colours_do_not_meet(void **state) {
     pbd_cloud_free(&c);
 }
 
+/* Each particle of the lattice has one slot, with the neighbours that its list has, in the same order; lanes of a slice
+ * are of different cells of one colour. 8 cells a colour of 64 leave half of the lanes empty. */
+static void test_slices_hold_the_lists(void **state) {
+    (void)state;
+    pbd_cloud c = make_cloud(16);
+    uint8_t *seen = need(calloc(c.particles + c.empty, 1));
+    assert_int_equal(c.empty, PBD_CLOUD_COLOURS * (PBD_CLOUD_LANES - 8));
+    assert_int_equal(c.slices, 64 * PBD_CLOUD_COLOURS);
+    for (size_t slot = 0; slot < c.slices * PBD_CLOUD_LANES; slot++) {
+        const size_t slice = slot / PBD_CLOUD_LANES, i = c.own[slot];
+        const size_t cell = i < c.particles ? i / 64 : c.cells + i, of_slice = slice % 64;
+        if (i < c.particles) {
+            assert_int_equal(i % 64, of_slice);
+            assert_int_equal(seen[i]++, 0);
+        }
+        for (size_t other = slot + 1; other % PBD_CLOUD_LANES != 0; other++) {
+            const size_t j = c.own[other];
+            assert_true((j < c.particles ? j / 64 : c.cells + j) != cell);
+        }
+        uint32_t at = i < c.particles ? c.first[i] : 0;
+        for (size_t row = c.slice[slice]; row < c.slice[slice + 1]; row++) {
+            const uint32_t j = c.row[PBD_CLOUD_LANES * row + slot % PBD_CLOUD_LANES];
+            if (j == i) continue;
+            assert_true(i < c.particles && at < c.first[i + 1]);
+            assert_int_equal(j, c.neighbour[at++]);
+        }
+        if (i < c.particles) assert_true(at == c.first[i + 1] || c.neighbour[at] == i);
+    }
+    for (size_t i = 0; i < c.particles; i++) assert_int_equal(seen[i], 1);
+    free(seen);
+    pbd_cloud_free(&c);
+}
+
 /* ---- Passes ------------------------------------------------------------------------------------------------------ */
 
+/* Both forms of the passes: neighbours as lanes, and particles (slices). */
+static const pbd_probe_kind gathers[] = {PBD_PROBE_GATHER, PBD_PROBE_GATHER_SLICES},
+                            scatters[] = {PBD_PROBE_SCATTER, PBD_PROBE_SCATTER_SLICES},
+                            both[] = {PBD_PROBE_GATHER_SCATTER, PBD_PROBE_SLICES};
+static const char *const form_names[] = {"neighbours as lanes", "slices"};
+
 /* Gathers with the velocities v = A x. Returns three rows of 4 per particle, which the caller frees. */
-static double *gathered(int backend, int precision, const pbd_cloud *c, const double A[9]) {
-    bed t = open_bed(backend, 1, precision, PBD_PROBE_GATHER, 0, c);
+static double *gathered(pbd_probe_kind kind, int backend, int precision, const pbd_cloud *c, const double A[9]) {
+    bed t = open_bed(backend, 1, precision, kind, 0, c);
     double *v = numbers(4 * c->particles), *out = numbers(12 * c->particles);
     for (size_t i = 0; i < c->particles; i++)
         for (size_t d = 0; d < 3; d++)
@@ -203,14 +242,17 @@ static void test_gather_of_a_linear_field_is_its_gradient(void **state) {
     (void)state;
     static const double A[9] = {0.5, -1, 0.25, 2, 0.75, -0.5, 1, 0, -2}, one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     pbd_cloud c = make_cloud(GATHER_EDGE);
-    for (int k = 0; k < 4; k++) {
-        double *M = gathered(backends[k / 2], k % 2, &c, one), *G = gathered(backends[k / 2], k % 2, &c, A), worst = 0;
+    for (int k = 0; k < 8; k++) {
+        const int backend = backends[k / 2 % 2];
+        double *M = gathered(gathers[k / 4], backend, k % 2, &c, one), worst = 0;
+        double *G = gathered(gathers[k / 4], backend, k % 2, &c, A);
         for (size_t i = 0; i < c.particles; i++)
             for (int row = 0; row < 3; row++)
                 for (int column = 0; column < 3; column++)
                     worst = fmax(worst, fabs(solve_row(M + 12 * i, G + 12 * i, row, column) - A[3 * column + row]));
         char what[80];
-        snprintf(what, sizeof what, "gradient of A x against A, %s %s", backend_names[k / 2], precision_names[k % 2]);
+        snprintf(what, sizeof what, "gradient of A x against A, %s, %s %s", form_names[k / 4], backend_names[k / 2 % 2],
+                 precision_names[k % 2]);
         /* v up to 3 * 8 with differences of 1: 24 eps each; sums of 30, M well conditioned (below 10 at corners). */
         check_near(what, worst, 0, 24 * 10 * epsilons[k % 2]);
         free(M);
@@ -219,8 +261,9 @@ static void test_gather_of_a_linear_field_is_its_gradient(void **state) {
     pbd_cloud_free(&c);
 }
 
-static double *scattered(int backend, int threads, int precision, const pbd_cloud *c, const double *matrix) {
-    bed t = open_bed(backend, threads, precision, PBD_PROBE_SCATTER, 0, c);
+static double *scattered(pbd_probe_kind kind, int backend, int threads, int precision, const pbd_cloud *c,
+                         const double *matrix) {
+    bed t = open_bed(backend, threads, precision, kind, 0, c);
     double *v = numbers(4 * c->particles);
     check_ok(t.ops->write(t.probe, PBD_ARRAY_V, v, 4 * c->particles));
     check_ok(t.ops->write(t.probe, PBD_ARRAY_MATRIX, matrix, 12 * c->particles));
@@ -260,19 +303,21 @@ static void test_scatter_conserves_the_sum(void **state) {
     (void)state;
     pbd_cloud c = make_cloud(EDGE);
     double *matrix = make_matrices(&c), *wanted = scattered_by_hand(&c, matrix);
-    for (int k = 0; k < 4; k++) {
-        double *v = scattered(backends[k / 2], 1, k % 2, &c, matrix), sum[4] = {0}, largest = 0, off = 0;
+    for (int k = 0; k < 8; k++) {
+        const char *backend = backend_names[k / 2 % 2], *form = form_names[k / 4];
+        double *v = scattered(scatters[k / 4], backends[k / 2 % 2], 1, k % 2, &c, matrix), sum[4] = {0}, largest = 0,
+               off = 0;
         for (size_t i = 0; i < 4 * c.particles; i++) {
             sum[i % 4] += v[i];
             largest = fmax(largest, fabs(v[i]));
             off = fmax(off, fabs(v[i] - wanted[i]));
         }
         char what[80];
-        snprintf(what, sizeof what, "sum of impulses, %s %s", backend_names[k / 2], precision_names[k % 2]);
+        snprintf(what, sizeof what, "sum of impulses, %s, %s %s", form, backend, precision_names[k % 2]);
         assert_true(largest > 0.1); /* something moved */
         /* Each particle receives and gives 30 impulses of order 1; positions, up to 8, are rounded too. */
         for (int d = 0; d < 4; d++) check_near(what, sum[d], 0, PARTICLES * 30 * epsilons[k % 2]);
-        snprintf(what, sizeof what, "impulses against all pairs, %s %s", backend_names[k / 2], precision_names[k % 2]);
+        snprintf(what, sizeof what, "impulses against all pairs, %s, %s %s", form, backend, precision_names[k % 2]);
         check_near(what, off, 0, 60 * 8 * epsilons[k % 2]);
         free(v);
     }
@@ -286,10 +331,10 @@ static void test_passes_do_not_depend_on_threads(void **state) {
     (void)state;
     pbd_cloud c = make_cloud(16);
     double *matrix = make_matrices(&c);
-    for (int precision = 0; precision < 2; precision++) {
-        double *one = scattered(PBD_CPU, 1, precision, &c, matrix);
+    for (int k = 0; k < 4; k++) {
+        double *one = scattered(scatters[k / 2], PBD_CPU, 1, k % 2, &c, matrix);
         for (int threads = 3; threads <= 8; threads += 5) {
-            double *many = scattered(PBD_CPU, threads, precision, &c, matrix);
+            double *many = scattered(scatters[k / 2], PBD_CPU, threads, k % 2, &c, matrix);
             assert_memory_equal(one, many, 4 * c.particles * sizeof *one);
             free(many);
         }
@@ -303,14 +348,18 @@ static void test_passes_do_not_depend_on_threads(void **state) {
 static void test_passes_can_be_repeated(void **state) {
     (void)state;
     pbd_cloud c = make_cloud(EDGE);
-    bed t = open_bed(PBD_CPU, 1, 0, PBD_PROBE_GATHER_SCATTER, 0, &c);
-    double *v = numbers(4 * c.particles), largest = 0;
-    for (int i = 0; i < 1000; i++) check_ok(t.ops->pass(t.probe));
-    check_ok(t.ops->read(t.probe, PBD_ARRAY_V, v, 4 * c.particles));
-    for (size_t i = 0; i < 4 * c.particles; i++) largest = isfinite(v[i]) ? fmax(largest, fabs(v[i])) : INFINITY;
-    check_near("largest speed after 1000 passes, of 8e-3 at first", largest, 5e-3, 5e-3);
-    free(v);
-    close_bed(&t);
+    for (int form = 0; form < 2; form++) {
+        bed t = open_bed(PBD_CPU, 1, 0, both[form], 0, &c);
+        double *v = numbers(4 * c.particles), largest = 0;
+        for (int i = 0; i < 1000; i++) check_ok(t.ops->pass(t.probe));
+        check_ok(t.ops->read(t.probe, PBD_ARRAY_V, v, 4 * c.particles));
+        for (size_t i = 0; i < 4 * c.particles; i++) largest = isfinite(v[i]) ? fmax(largest, fabs(v[i])) : INFINITY;
+        char what[80];
+        snprintf(what, sizeof what, "largest speed after 1000 passes, of 8e-3 at first, %s", form_names[form]);
+        check_near(what, largest, 5e-3, 5e-3);
+        free(v);
+        close_bed(&t);
+    }
     pbd_cloud_free(&c);
 }
 
@@ -350,14 +399,18 @@ static void test_limits_come_back_from_the_store(void **state) {
     check_ok(pbd_limits_measure(store, true, NULL, NULL)); /* the newer measurements count */
     check_ok(pbd_limits_load(store, machine.fingerprint, &limits));
     assert_int_equal(limits.count, measured);
-    static const char *const names[] = {"triad", "fma", "gather", "scatter", "gather_scatter"};
-    for (size_t i = 0; i < 5; i++) {
+    static const char *const names[] = {"triad", "fma", "gather", "scatter", "gather_scatter", "gather_scatter_slices"};
+    for (size_t i = 0; i < 6; i++) {
         assert_non_null(pbd_limits_find(&limits, names[i], "cpu", i == 0 ? "f64" : "f32", 1));
         assert_null(pbd_limits_find(&limits, names[i], "cpu", NULL, 4097));
         assert_null(pbd_limits_find(&limits, names[i], "emu", NULL, 1));
     }
     assert_string_equal(pbd_limits_bandwidth(&limits, "cpu", 1)->unit, "B/s");
     assert_string_equal(pbd_limits_flops(&limits, "cpu", "f64", 1)->precision, "f64");
+    for (size_t i = 4; i < 6; i++)
+        assert_true(pbd_limits_passes(&limits, "cpu", "f64", 1) >=
+                    pbd_limits_find(&limits, names[i], "cpu", "f64", 1)->best);
+    assert_true(pbd_limits_passes(&limits, "emu", "f64", 1) == 0);
     if (!pbd_backend_at(PBD_BACKEND_CUDA).available) assert_null(pbd_limits_bandwidth(&limits, "cuda", 1));
     pbd_limits_free(&limits);
     check_ok(pbd_limits_load(store, "of another machine", &limits));
@@ -450,6 +503,7 @@ int main(void) {
         cmocka_unit_test(test_multiply_adds_follow_the_closed_form),
         cmocka_unit_test(test_neighbours_are_those_within_the_support),
         cmocka_unit_test(test_colours_do_not_meet),
+        cmocka_unit_test(test_slices_hold_the_lists),
         cmocka_unit_test(test_gather_of_a_linear_field_is_its_gradient),
         cmocka_unit_test(test_scatter_conserves_the_sum),
         cmocka_unit_test(test_passes_do_not_depend_on_threads),

@@ -231,12 +231,11 @@ static void add_work(pbd_bench_cell *b, repetition *r) {
 
 /* The rate of neighbour updates, where the method counts them, against that of the two passes over neighbours alone. */
 static void add_neighbours(pbd_bench_cell *b, repetition *r) {
-    const pbd_limit *limit =
-        pbd_limits_find(b->shared->limits, "gather_scatter", pbd_backend_at(b->item->cell.backend).name,
-                        pbd_precision_name(b->item->cell.precision), b->item->cell.threads);
-    for (size_t i = 0; limit && i < r->counters; i++)
+    const double limit = pbd_limits_passes(b->shared->limits, pbd_backend_at(b->item->cell.backend).name,
+                                           pbd_precision_name(b->item->cell.precision), b->item->cell.threads);
+    for (size_t i = 0; limit > 0 && i < r->counters; i++)
         if (strcmp(r->counter[i].name, "neighbour_updates_per_second") == 0)
-            add_number(r, "fraction_of_neighbour_passes", PBD_QUALITY, r->counter[i].value / r->wall / limit->best);
+            add_number(r, "fraction_of_neighbour_passes", PBD_QUALITY, r->counter[i].value / r->wall / limit);
 }
 
 static size_t end(void *context, pbd_bench_counter *counters) {

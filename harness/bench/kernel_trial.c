@@ -110,7 +110,7 @@ static int by_time(const void *a, const void *b) {
 }
 
 pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, long steps, bool for_gpu, pbd_kernel_use **out,
-                           size_t *count) {
+                           size_t *count, size_t *allocated) {
     pbd_stage stage PBD_CLEANUP(pbd_stage_close) = {0};
     kernel_list list PBD_CLEANUP(free_list) = {0}, fastest PBD_CLEANUP(free_list) = {0};
     const pbd_launch_watch watch = {list_launch, list_settle, &list};
@@ -131,6 +131,7 @@ pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, long steps, b
     qsort(fastest.use, fastest.count, sizeof *fastest.use, by_time);
     *out = fastest.use;
     *count = fastest.count;
+    if (allocated) *allocated = pbd_exec_read_totals(stage.exec).allocated;
     fastest.use = NULL; /* the caller's */
     return pbd_ok();
 }

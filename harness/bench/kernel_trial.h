@@ -26,9 +26,9 @@ typedef struct pbd_kernel_use {
 
 /* All kernels of the fastest of `steps` >= 1 steps after `warmup` others, the one that takes the most time first; after
  * each launch the device is synchronised. for_gpu: those that a step would launch on a GPU, run by the cell's backend.
- * The caller frees *out. */
+ * allocated: device memory after these steps, bytes; may be NULL. The caller frees *out. */
 pbd_status pbd_kernel_list(const pbd_plan_item *item, long warmup, long steps, bool for_gpu, pbd_kernel_use **out,
-                           size_t *count);
+                           size_t *count, size_t *allocated);
 
 typedef struct pbd_kernel_trial {
     /* What is asked. */

@@ -12,16 +12,21 @@
  * its items three memory accesses that wait for one another (index, row, store), four entries of a lane at once in two
  * more, and its operations at the latency of one, two of them side by side.
  *
- * CPU: bandwidth and launches, and the larger of rows and arithmetic, since the rows were measured together with the
- * arithmetic of their passes.
+ * CPU: bandwidth, launches, the operations of items, and of entries the larger of rows and operations, since rows were
+ * measured together with the operations of their passes.
  *     - Entries of a list name their partner by an index of 4 bytes. Rows are of four numbers: whole fours of an
  *       entry's numbers are rows of its partner, the rest is stored with the entry.
  *     - A particle's row is an item's own once in a launch, and is then used again for each of its neighbours, from a
- *       cache: of entries, only the index and what is stored with them come from memory. The two passes over neighbours
- *       that were measured, with their particles in a cache, use five rows an entry and tell what a row costs.
+ *       cache: of entries, only the index and what is stored with them count as bytes. The two passes over neighbours
+ *       that were measured, with their particles in a cache, use five rows an entry and tell what a row costs. Of their
+ *       two forms the faster counts.
  *     - Entries without a row, as the candidates of a search or the walls of a particle, are contiguous: they cost
  *       bandwidth and arithmetic.
+ *     - Bandwidth is that of the triad over as many bytes as the step's memory: a body that fits in the last cache is
+ *       read from there in each sweep.
  *     - Each operation comes with one more instruction that loads, stores, shuffles or selects: a quarter of the peak.
+ *     - Kernels over items are not vectorised: a lane's share of that, twice, since a core starts twice as many
+ *       instructions a cycle as it has vector units.
  */
 #ifndef PBD_PREDICT_H
 #define PBD_PREDICT_H
@@ -37,13 +42,15 @@ typedef struct pbd_figures {
     double memory_cycles, operation_cycles;
     double launch;  /* s */
     double rows[2]; /* a second, of partners, from a cache, in f32 and f64; 0: not known */
+    int lanes[2];   /* numbers of a SIMD batch, in f32 and f64; 0: not known */
     const char *source;
 } pbd_figures;
 
 /* Published figures of named devices, in the order of a list that ends with a name of NULL. */
 extern const pbd_figures pbd_published[];
 
-/* Of this machine's processor, from its measured limits. PBD_NOT_SUPPORTED where they are not measured. */
+/* Of this machine's processor, from its measured limits; bandwidth is that of memory. PBD_NOT_SUPPORTED where they are
+ * not measured. */
 pbd_status pbd_figures_of_cpu(const pbd_limits *limits, int threads, pbd_figures *out);
 
 typedef struct pbd_prediction {

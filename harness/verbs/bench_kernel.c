@@ -75,7 +75,7 @@ static pbd_status list_kernels(const pbd_kernel_request *request, const pbd_plan
                                const pbd_limits *limits, FILE *out) {
     pbd_kernel_use *use = NULL;
     size_t count = 0;
-    PBD_TRY(pbd_kernel_list(item, request->warmup, 1, false, &use, &count));
+    PBD_TRY(pbd_kernel_list(item, request->warmup, 1, false, &use, &count, NULL));
     pbd_status status = pbd_ok();
     if (request->json)
         status = print_list_json(use, count, &item->cell, name, limits, out);

@@ -50,7 +50,7 @@ static predicted sum_up(const pbd_kernel_use *use, size_t count, const pbd_figur
     return p;
 }
 
-enum { ASSUMED = 500 };
+enum { ASSUMED = 600 };
 
 /* Assumptions of the model that nobody has measured or published for this device. */
 static void tell_assumed(const pbd_figures *on, char out[ASSUMED]) {
@@ -62,10 +62,12 @@ static void tell_assumed(const pbd_figures *on, char out[ASSUMED]) {
                  on->memory_cycles, on->operation_cycles, 1e6 * on->launch);
     else
         snprintf(out, ASSUMED,
-                 "assumed: rows of partners in lists are in a cache and cost what the passes over neighbours pay for "
-                 "them, all else comes from memory; rows and operations overlap, memory does not; an operation is two "
-                 "instructions, roots and divisions too; a launch costs nothing; all that is declared is done, and "
-                 "nothing else");
+                 "assumed: rows of partners in lists are in a cache and cost what the faster form of the passes over "
+                 "neighbours pays for them; all else moves at %.1f GB/s, the rate of the triad over as many bytes as "
+                 "the method has allocated (measured now); rows and operations of entries overlap, nothing else does; "
+                 "an operation is two instructions, roots and divisions too; a launch costs nothing; all that is "
+                 "declared is done, and nothing else",
+                 1e-9 * on->bandwidth);
 }
 
 static pbd_status print_json(const predicted *p, const char *label) {
@@ -113,18 +115,19 @@ static void print_table(const predicted *p, const char *label) {
     printf("\npredicted %.4g ms a step on %s; measured here %.4g ms\n", 1e3 * p->total, p->on->name, 1e3 * p->measured);
 }
 
+static void free_use(pbd_kernel_use **use) { free(*use); }
+
 static pbd_status predict_step(const pbd_plan_item *item, const pbd_figures *on, bool json) {
-    pbd_kernel_use *use = NULL;
-    size_t count = 0;
-    PBD_TRY(pbd_kernel_list(item, WARM_STEPS, STEPS, strcmp(on->name, "cpu") != 0, &use, &count));
-    const predicted p = sum_up(use, count, on, item->cell.precision == PBD_PRECISION_F64);
-    pbd_status status = pbd_ok();
-    if (json)
-        status = print_json(&p, item->label);
-    else
-        print_table(&p, item->label);
-    free(use);
-    return status;
+    const bool is_cpu = strcmp(on->name, "cpu") == 0;
+    pbd_kernel_use *use PBD_CLEANUP(free_use) = NULL;
+    size_t count = 0, allocated = 0;
+    pbd_figures at = *on;
+    PBD_TRY(pbd_kernel_list(item, WARM_STEPS, STEPS, !is_cpu, &use, &count, &allocated));
+    if (is_cpu) PBD_TRY(pbd_limits_triad(allocated, item->cell.threads, &at.bandwidth));
+    const predicted p = sum_up(use, count, &at, item->cell.precision == PBD_PRECISION_F64);
+    if (json) return print_json(&p, item->label);
+    print_table(&p, item->label);
+    return pbd_ok();
 }
 
 pbd_status pbd_env_predict(const pbd_predict_request *r, const pbd_limits *limits) {

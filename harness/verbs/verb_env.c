@@ -135,7 +135,7 @@ static void print_limit(void *context, const pbd_limit *l) {
     pbd_limit_spell(l, l->median, median, sizeof median);
     snprintf(where, sizeof where, "%s, %d thread%s", l->backend, l->threads, l->threads == 1 ? "" : "s");
     if (strcmp(l->backend, "cpu") != 0) snprintf(where, sizeof where, "%s", l->backend);
-    printf("  %-16s %-15s %s  %18s  (median %s)\n", where, l->name, l->precision, best, median);
+    printf("  %-16s %-21s %s  %14s  (median %s)\n", where, l->name, l->precision, best, median);
     fflush(stdout);
 }
 

@@ -20,7 +20,7 @@ typedef struct xpbi_propose_args {
 } xpbi_propose_args;
 
 /* Computes the corrections of a sweep's constraints and updates their multipliers. */
-PBD_BATCH_OVER(xpbi_propose, xpbi_propose_args, first, count, (20 + XPBI_SWEPT) * sizeof(real) + 8, 600,
+PBD_BATCH_OVER(xpbi_propose, xpbi_propose_args, first, count, (20 + XPBI_SWEPT) * sizeof(real) + 8, XPBI_SOLVE_FLOPS,
                8 * sizeof(real) + 4, 38) {
     const xpbi_solve_args *of = &a->of;
     const xpbi_slices *s = &of->s;

@@ -245,8 +245,8 @@ PBD_FN void xpbi_tile_cell(const xpbi_solve_args *a, size_t cell, const xpbi_fet
 
 /* An item is a cell; work: its particles and their neighbours. Padding slots of a cell come last. On the CPU
  * xpbi_solve processes whole batches: the number of cells is a multiple of XPBI_LANES. */
-PBD_TILE_OVER(xpbi_solve_cells, xpbi_solve_args, item, (13 + XPBI_SWEPT) * sizeof(real) + 8, 560, 12 * sizeof(real) + 4,
-              68) {
+PBD_TILE_OVER(xpbi_solve_cells, xpbi_solve_args, item, (13 + XPBI_SWEPT) * sizeof(real) + 8, XPBI_SOLVE_FLOPS,
+              12 * sizeof(real) + 4, 68) {
 #if PBD_BATCH == 1
     PBD_SHARED(uint32_t, index, 2 * XPBI_FETCHED * PBD_BLOCK);
     PBD_SHARED(real, x, 8 * XPBI_FETCHED * PBD_BLOCK);

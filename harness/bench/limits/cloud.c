@@ -74,6 +74,70 @@ static void colour_cells(pbd_cloud *c, int cells) {
     }
 }
 
+/* ---- Slices ------------------------------------------------------------------------------------------------------ */
+
+/* Of particle i, without what fills up its list. */
+static size_t neighbours_of(const pbd_cloud *c, size_t i) {
+    size_t count = 0;
+    if (i >= c->particles) return 0;
+    while (c->first[i] + count < c->first[i + 1] && c->neighbour[c->first[i] + count] != i) count++;
+    return count;
+}
+
+static void count_bundles(pbd_cloud *c) {
+    for (int colour = 0; colour < PBD_CLOUD_COLOURS; colour++) {
+        const size_t cells = c->colour[colour + 1] - c->colour[colour];
+        c->bundle[colour + 1] = c->bundle[colour] + (cells + PBD_CLOUD_LANES - 1) / PBD_CLOUD_LANES;
+    }
+    c->slices = CELL * c->bundle[PBD_CLOUD_COLOURS];
+}
+
+static void name_lanes(pbd_cloud *c) {
+    for (int colour = 0; colour < PBD_CLOUD_COLOURS; colour++)
+        for (size_t b = c->bundle[colour]; b < c->bundle[colour + 1]; b++)
+            for (size_t lane = 0; lane < PBD_CLOUD_LANES; lane++) {
+                const size_t n = c->colour[colour] + PBD_CLOUD_LANES * (b - c->bundle[colour]) + lane;
+                const bool has_cell = n < c->colour[colour + 1];
+                const size_t first = has_cell ? CELL * (size_t)c->cell[n] : c->particles + c->empty++;
+                for (size_t p = 0; p < CELL; p++)
+                    c->own[(CELL * b + p) * PBD_CLOUD_LANES + lane] = (uint32_t)(has_cell ? first + p : first);
+            }
+}
+
+static void list_rows(pbd_cloud *c) {
+    for (size_t s = 0; s < c->slices; s++) {
+        const uint32_t *own = c->own + PBD_CLOUD_LANES * s;
+        size_t count[PBD_CLOUD_LANES], most = 0;
+        for (size_t lane = 0; lane < PBD_CLOUD_LANES; lane++) {
+            count[lane] = neighbours_of(c, own[lane]);
+            if (count[lane] > most) most = count[lane];
+        }
+        for (size_t r = 0; r < most; r++)
+            for (size_t lane = 0; lane < PBD_CLOUD_LANES; lane++)
+                c->row[PBD_CLOUD_LANES * (c->rows + r) + lane] =
+                    r < count[lane] ? c->neighbour[c->first[own[lane]] + r] : own[lane];
+        c->rows += most;
+        c->slice[s + 1] = (uint32_t)c->rows;
+    }
+}
+
+static bool make_slices(pbd_cloud *c) {
+    count_bundles(c);
+    c->own = malloc(c->slices * PBD_CLOUD_LANES * sizeof *c->own);
+    c->slice = calloc(c->slices + 1, sizeof *c->slice);
+    c->row = malloc(c->slices * MOST * PBD_CLOUD_LANES * sizeof *c->row);
+    if (!c->own || !c->slice || !c->row) return false;
+    name_lanes(c);
+    list_rows(c);
+    return true;
+}
+
+static pbd_status no_memory(pbd_cloud *cloud) {
+    const size_t particles = cloud->particles;
+    pbd_cloud_free(cloud);
+    return pbd_error(PBD_FAILED, "out of memory for a cloud of %zu particles", particles);
+}
+
 pbd_status pbd_cloud_build(int edge, uint64_t seed, pbd_cloud *out) {
     const int cells = edge / SIDE;
     const size_t n = (size_t)edge * (size_t)edge * (size_t)edge;
@@ -85,10 +149,7 @@ pbd_status pbd_cloud_build(int edge, uint64_t seed, pbd_cloud *out) {
     out->first = calloc(n + 1, sizeof *out->first);
     out->neighbour = malloc(MOST * n * sizeof *out->neighbour);
     out->cell = malloc(out->cells * sizeof *out->cell);
-    if (!out->x || !out->first || !out->neighbour || !out->cell) {
-        pbd_cloud_free(out);
-        return pbd_error(PBD_FAILED, "out of memory for a cloud of %zu particles", n);
-    }
+    if (!out->x || !out->first || !out->neighbour || !out->cell) return no_memory(out);
     uint64_t state = seed | 1;
     for (size_t i = 0; i < n; i++) {
         int at[3];
@@ -97,7 +158,7 @@ pbd_status pbd_cloud_build(int edge, uint64_t seed, pbd_cloud *out) {
     }
     for (size_t i = 0; i < n; i++) find_neighbours(out, cells, i);
     colour_cells(out, cells);
-    return pbd_ok();
+    return make_slices(out) ? pbd_ok() : no_memory(out);
 }
 
 void pbd_cloud_free(pbd_cloud *cloud) {
@@ -105,5 +166,8 @@ void pbd_cloud_free(pbd_cloud *cloud) {
     free(cloud->first);
     free(cloud->neighbour);
     free(cloud->cell);
+    free(cloud->own);
+    free(cloud->slice);
+    free(cloud->row);
     memset(cloud, 0, sizeof *cloud);
 }

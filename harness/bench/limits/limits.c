@@ -28,6 +28,8 @@ static const struct spec {
     {"scatter", "neighbours/s", PBD_PROBE_SCATTER, PBD_PRECISION_F32, PBD_CPU | PBD_CUDA},
     {"gather_scatter", "neighbours/s", PBD_PROBE_GATHER_SCATTER, PBD_PRECISION_F32, PBD_CPU | PBD_CUDA},
     {"gather_scatter", "neighbours/s", PBD_PROBE_GATHER_SCATTER, PBD_PRECISION_F64, PBD_CPU},
+    {"gather_scatter_slices", "neighbours/s", PBD_PROBE_SLICES, PBD_PRECISION_F32, PBD_CPU},
+    {"gather_scatter_slices", "neighbours/s", PBD_PROBE_SLICES, PBD_PRECISION_F64, PBD_CPU},
     {"launch", "s", PBD_PROBE_LAUNCH, PBD_PRECISION_F32, PBD_CUDA},
     {"graph_launch", "s", PBD_PROBE_GRAPH_LAUNCH, PBD_PRECISION_F32, PBD_CUDA},
 };
@@ -147,8 +149,7 @@ static pbd_status measure_on(measuring *m, pbd_exec *exec, const pbd_cloud *clou
 static char *params_of(const measuring *m, const pbd_cloud *cloud) {
     char *text = NULL;
     int length;
-    if (m->spec->kind == PBD_PROBE_GATHER || m->spec->kind == PBD_PROBE_SCATTER ||
-        m->spec->kind == PBD_PROBE_GATHER_SCATTER)
+    if (strcmp(m->spec->unit, "neighbours/s") == 0)
         length = asprintf(&text, "{\"neighbours\":%zu,\"particles\":%zu}", cloud->pairs, cloud->particles);
     else if (m->spec->kind == PBD_PROBE_LAUNCH || m->spec->kind == PBD_PROBE_GRAPH_LAUNCH)
         length = asprintf(&text, "{}");
@@ -253,6 +254,18 @@ static pbd_status measure_backend(const campaign *c, pbd_backend backend, bool q
     return backend == PBD_BACKEND_CPU && all > 1 ? measure_threads(c, backend, all, &size, &cloud) : pbd_ok();
 }
 
+pbd_status pbd_limits_triad(size_t bytes, int threads, double *out) {
+    pbd_exec *exec PBD_CLEANUP(destroy_exec) = NULL;
+    const size_t least = 64 << 10;
+    measuring m = {
+        .spec = specs,
+        .size = {.stream = (bytes > least ? bytes : least) / 3, .sample = 0.012, .whole = 0.4, .samples = 9}};
+    PBD_TRY(pbd_exec_create(PBD_CPU, threads, &exec));
+    PBD_TRY(measure_on(&m, exec, NULL));
+    *out = m.limit.best;
+    return pbd_ok();
+}
+
 pbd_status pbd_limits_measure(pbd_store *store, bool quick, pbd_limits_observer observer, void *context) {
     const campaign c = {store, observer, context};
     PBD_TRY(measure_backend(&c, PBD_BACKEND_CPU, quick));
@@ -269,13 +282,13 @@ pbd_status pbd_limits_load(pbd_store *store, const char *fingerprint, pbd_limits
     sqlite3_stmt *stmt PBD_CLEANUP(pbd_statement_release) = NULL;
     bool row;
     *out = (pbd_limits){0};
-    PBD_TRY(
-        pbd_store_prepare(store,
-                          "SELECT name, backend, precision, threads, unit, best, median, max(started_at) FROM "
-                          "limit_view WHERE machine = ?1"
-                          " GROUP BY name, backend, precision, threads ORDER BY backend, threads,"
-                          " instr('triad copy fma gather scatter gather_scatter launch graph_launch', name), precision",
-                          &fingerprint, 1, &stmt));
+    PBD_TRY(pbd_store_prepare(store,
+                              "SELECT name, backend, precision, threads, unit, best, median, max(started_at) FROM "
+                              "limit_view WHERE machine = ?1"
+                              " GROUP BY name, backend, precision, threads ORDER BY backend, threads,"
+                              " instr('triad copy fma gather scatter gather_scatter gather_scatter_slices launch"
+                              " graph_launch', name), precision",
+                              &fingerprint, 1, &stmt));
     for (;;) {
         PBD_TRY(pbd_store_step(store, stmt, &row, "reading the machine's limits"));
         if (!row) return pbd_ok();
@@ -315,4 +328,10 @@ const pbd_limit *pbd_limits_bandwidth(const pbd_limits *limits, const char *back
 
 const pbd_limit *pbd_limits_flops(const pbd_limits *limits, const char *backend, const char *precision, int threads) {
     return pbd_limits_find(limits, "fma", backend, precision, threads);
+}
+
+double pbd_limits_passes(const pbd_limits *limits, const char *backend, const char *precision, int threads) {
+    const pbd_limit *tiles = pbd_limits_find(limits, "gather_scatter", backend, precision, threads);
+    const pbd_limit *slices = pbd_limits_find(limits, "gather_scatter_slices", backend, precision, threads);
+    return fmax(tiles ? tiles->best : 0, slices ? slices->best : 0);
 }

@@ -3,7 +3,9 @@
  *
  * The passes are shaped like those of yu2024: particles are rows of four reals with about 30 neighbours each; one pass
  * gathers a velocity gradient from the neighbours, the other scatters an impulse to them, cell by cell in eight
- * colours, so that no two tiles of a launch touch one particle. */
+ * colours, so that no two tiles of a launch touch one particle. There are two forms: the lanes of a tile share the
+ * neighbours of one particle, or each lane has a particle of its own (slices: cloud.h). On a processor which of the two
+ * is faster depends on the number of lanes and on the precision; on a GPU slices have too few lanes to be tried. */
 #ifndef PBD_LIMITS_KERNELS_H
 #define PBD_LIMITS_KERNELS_H
 
@@ -67,6 +69,7 @@ PBD_BATCH_OF(fma_chains, fma_args, first, count, sizeof(real), 2.0 * FMA_PER_ITE
 
 enum {
     CLOUD_CELL = 64,       /* particles of a cell, one after another */
+    CLOUD_LANES = 16,      /* particles of a slice */
     CLOUD_NEIGHBOURS = 30, /* of a particle, about: for the declared bytes and operations */
     GATHER_FLOPS = 35,     /* of a neighbour: distance 8, kernel 6, difference 3, nine multiply-adds */
     SCATTER_FLOPS = 35     /* of a neighbour: distance 8, kernel 6, nine multiply-adds less three, two sums */
@@ -79,8 +82,12 @@ typedef struct cloud_args {
     const uint32_t *neighbour; /* filled up to whole batches with the particle itself, which adds nothing */
     real *matrix;              /* by particle: three rows of 4; gathered gradients, or what is scattered */
     const uint32_t *cell;      /* scatter: this colour's cells */
-    real inverse_square;       /* 1 / support^2 */
-    real scale;                /* scatter: of the impulse; small, so that passes can be repeated for ever */
+    const uint32_t *own;       /* slices: cloud.h */
+    const uint32_t *slice;
+    const uint32_t *row;
+    size_t lane;         /* scatter_slices: first lane of this colour's bundles */
+    real inverse_square; /* 1 / support^2 */
+    real scale;          /* scatter: of the impulse; small, so that passes can be repeated for ever */
 } cloud_args;
 
 /* Sums over the lanes of three batches, and 0: a row. By halves, then a transpose: nine sums cost as much as three. */
@@ -107,9 +114,8 @@ PBD_FN void batch_sums(const vreal v[3], real out[4]) {
 #endif
 }
 
-/* What stands for the kernel's gradient at a neighbour: its distance vector, weighted by (1 - r^2 / support^2)^2. */
-PBD_FN void neighbour_gradient(const real *xi, const vreal xj[4], real inverse_square, vreal g[3]) {
-    for (int c = 0; c < 3; c++) g[c] = xj[c] - xi[c];
+/* What stands for the kernel's gradient at a neighbour: its distance vector g, weighted by (1 - r^2 / support^2)^2. */
+PBD_FN void weigh_distance(vreal g[3], real inverse_square) {
     vreal w = (real)1 - (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) * inverse_square;
     w = w * w;
     for (int c = 0; c < 3; c++) g[c] = w * g[c];
@@ -128,7 +134,8 @@ PBD_TILE(gather, cloud_args, i, CLOUD_NEIGHBOURS *(8 * sizeof(real) + 4) + 20 * 
         vreal x[4], v[4], g[3];
         batch_load_rows(a->x, a->neighbour + k, 1, PBD_BATCH, x);
         batch_load_rows(a->v, a->neighbour + k, 1, PBD_BATCH, v);
-        neighbour_gradient(xi, x, a->inverse_square, g);
+        for (int c = 0; c < 3; c++) g[c] = x[c] - xi[c];
+        weigh_distance(g, a->inverse_square);
         for (int d = 0; d < 3; d++) v[d] = v[d] - vi[d];
         for (int c = 0; c < 3; c++)
             for (int d = 0; d < 3; d++) sum[c][d] = sum[c][d] + g[c] * v[d];
@@ -151,7 +158,8 @@ PBD_FN void scatter_particle(const cloud_args *a, size_t i) {
         if (PBD_BATCH == 1 && a->neighbour[k] == i) continue; /* lanes must not meet at the particle itself */
         batch_load_rows(a->x, a->neighbour + k, 1, PBD_BATCH, x);
         batch_load_rows(a->v, a->neighbour + k, 1, PBD_BATCH, v);
-        neighbour_gradient(a->x + 4 * i, x, a->inverse_square, g);
+        for (int c = 0; c < 3; c++) g[c] = x[c] - a->x[4 * i + (size_t)c];
+        weigh_distance(g, a->inverse_square);
         for (int d = 0; d < 3; d++) {
             const vreal impulse = g[0] * m[d] + g[1] * m[4 + d] + g[2] * m[8 + d];
             v[d] = v[d] + impulse;
@@ -173,6 +181,80 @@ PBD_TILE(scatter, cloud_args, i, CLOUD_CELL *(CLOUD_NEIGHBOURS *(12 * sizeof(rea
         scatter_particle(a, p);
         tile_barrier();
     }
+}
+
+/* ---- The same passes over slices: a lane is a particle, of a cell of its own ---------------------------------------
+ */
+
+/* The rows of the own particles' matrices: row c is at [3 own + c]. */
+PBD_FN void matrix_rows(const uint32_t *own, uint32_t out[PBD_BATCH]) {
+    for (int l = 0; l < PBD_BATCH; l++) out[l] = 3 * own[l];
+}
+
+/* An item is a particle of a slice. */
+PBD_BATCH_OF(gather_slices, cloud_args, first, count, CLOUD_NEIGHBOURS *(8 * sizeof(real) + 4) + 20 * sizeof(real) + 8,
+             CLOUD_NEIGHBOURS *GATHER_FLOPS) {
+    const size_t slice = first / CLOUD_LANES, lane = first % CLOUD_LANES;
+    const uint32_t *own = a->own + first;
+    uint32_t rows[PBD_BATCH];
+    vreal xi[4], vi[4], sum[3][4];
+    (void)count;
+    batch_load_rows(a->x, own, 1, PBD_BATCH, xi);
+    batch_load_rows(a->v, own, 1, PBD_BATCH, vi);
+    for (int c = 0; c < 3; c++)
+        for (int d = 0; d < 4; d++) sum[c][d] = vreal_set(0);
+    for (size_t r = a->slice[slice]; r < a->slice[slice + 1]; r++) {
+        const uint32_t *at = a->row + r * CLOUD_LANES + lane;
+        vreal x[4], v[4], g[3];
+        batch_load_rows(a->x, at, 1, PBD_BATCH, x);
+        batch_load_rows(a->v, at, 1, PBD_BATCH, v);
+        for (int c = 0; c < 3; c++) g[c] = x[c] - xi[c];
+        weigh_distance(g, a->inverse_square);
+        for (int d = 0; d < 3; d++) v[d] = v[d] - vi[d];
+        for (int c = 0; c < 3; c++)
+            for (int d = 0; d < 3; d++) sum[c][d] = sum[c][d] + g[c] * v[d];
+    }
+    matrix_rows(own, rows);
+    for (int c = 0; c < 3; c++) batch_store_rows(a->matrix + 4 * c, rows, 1, PBD_BATCH, sum[c]);
+}
+
+PBD_FN void scatter_slice(const cloud_args *a, size_t slice, size_t lane) {
+    const uint32_t *own = a->own + slice * CLOUD_LANES + lane;
+    uint32_t rows[PBD_BATCH];
+    vreal m[3][4], xi[4], vi[4], sum[3];
+    matrix_rows(own, rows);
+    for (int c = 0; c < 3; c++) batch_load_rows(a->matrix + 4 * c, rows, 1, PBD_BATCH, m[c]);
+    batch_load_rows(a->x, own, 1, PBD_BATCH, xi);
+    for (int d = 0; d < 3; d++) {
+        sum[d] = vreal_set(0);
+        for (int c = 0; c < 3; c++) m[c][d] = a->scale * m[c][d];
+    }
+    for (size_t r = a->slice[slice]; r < a->slice[slice + 1]; r++) {
+        const uint32_t *at = a->row + r * CLOUD_LANES + lane;
+        vreal x[4], v[4], g[3];
+        batch_load_rows(a->x, at, 1, PBD_BATCH, x);
+        batch_load_rows(a->v, at, 1, PBD_BATCH, v);
+        for (int c = 0; c < 3; c++) g[c] = x[c] - xi[c];
+        weigh_distance(g, a->inverse_square);
+        for (int d = 0; d < 3; d++) {
+            const vreal impulse = g[0] * m[0][d] + g[1] * m[1][d] + g[2] * m[2][d];
+            v[d] = v[d] + impulse;
+            sum[d] = sum[d] + impulse;
+        }
+        batch_store_rows(a->v, at, 1, PBD_BATCH, v);
+    }
+    batch_load_rows(a->v, own, 1, PBD_BATCH, vi); /* last: what fills up lists writes the own row too */
+    for (int d = 0; d < 3; d++) vi[d] = vi[d] - sum[d];
+    batch_store_rows(a->v, own, 1, PBD_BATCH, vi);
+}
+
+/* An item is a cell, whose particles come one after another. Bundles are whole, so no batch is partial. */
+PBD_BATCH_OF(scatter_slices, cloud_args, first, count,
+             CLOUD_CELL *(CLOUD_NEIGHBOURS *(12 * sizeof(real) + 4) + 24 * sizeof(real) + 8),
+             (double)CLOUD_CELL *CLOUD_NEIGHBOURS *SCATTER_FLOPS) {
+    const size_t at = a->lane + first, slice = CLOUD_CELL * (at / CLOUD_LANES);
+    (void)count;
+    for (size_t p = 0; p < CLOUD_CELL; p++) scatter_slice(a, slice + p, at % CLOUD_LANES);
 }
 
 #endif

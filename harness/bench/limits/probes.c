@@ -1,6 +1,7 @@
 #include "harness/bench/limits/probes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "harness/bench/limits/limits_kernels.h"
 #include "harness/exec/arena.h"
@@ -9,19 +10,17 @@ struct pbd_probe {
     pbd_exec *exec;
     pbd_probe_kind kind;
     size_t count; /* elements, items or particles */
-    size_t pairs, colour[PBD_CLOUD_COLOURS + 1];
+    size_t pairs, slices, colour[PBD_CLOUD_COLOURS + 1], bundle[PBD_CLOUD_COLOURS + 1];
     void *array[PBD_ARRAYS];
     size_t numbers[PBD_ARRAYS];
-    void *first, *neighbour, *cell;
+    void *first, *neighbour, *cell, *own, *slice, *row;
     real inverse_square;
     pbd_repeat *repeat;
 };
 
 enum { LAUNCHES = 100 }; /* of one pass of PBD_PROBE_LAUNCH and PBD_PROBE_GRAPH_LAUNCH */
 
-static bool has_cloud(pbd_probe_kind kind) {
-    return kind == PBD_PROBE_GATHER || kind == PBD_PROBE_SCATTER || kind == PBD_PROBE_GATHER_SCATTER;
-}
+static bool has_cloud(pbd_probe_kind kind) { return kind >= PBD_PROBE_GATHER && kind <= PBD_PROBE_SLICES; }
 
 static void probe_close(pbd_probe *p) {
     if (!p) return;
@@ -30,6 +29,9 @@ static void probe_close(pbd_probe *p) {
     pbd_free(p->exec, p->first);
     pbd_free(p->exec, p->neighbour);
     pbd_free(p->exec, p->cell);
+    pbd_free(p->exec, p->own);
+    pbd_free(p->exec, p->slice);
+    pbd_free(p->exec, p->row);
     free(p);
 }
 
@@ -82,14 +84,19 @@ static pbd_status fill_cloud(pbd_probe *p, const pbd_cloud *cloud) {
 static pbd_status open_cloud(pbd_probe *p, const pbd_cloud *cloud) {
     p->count = cloud->particles;
     p->pairs = cloud->pairs;
-    for (int c = 0; c <= PBD_CLOUD_COLOURS; c++) p->colour[c] = cloud->colour[c];
+    p->slices = cloud->slices;
+    memcpy(p->colour, cloud->colour, sizeof p->colour);
+    memcpy(p->bundle, cloud->bundle, sizeof p->bundle);
     p->inverse_square = (real)(1 / (cloud->support * cloud->support));
-    PBD_TRY(allocate(p, PBD_ARRAY_X, 4 * p->count));
-    PBD_TRY(allocate(p, PBD_ARRAY_V, 4 * p->count));
-    PBD_TRY(allocate(p, PBD_ARRAY_MATRIX, 12 * p->count));
+    PBD_TRY(allocate(p, PBD_ARRAY_X, 4 * (p->count + cloud->empty)));
+    PBD_TRY(allocate(p, PBD_ARRAY_V, 4 * (p->count + cloud->empty)));
+    PBD_TRY(allocate(p, PBD_ARRAY_MATRIX, 12 * (p->count + cloud->empty)));
     PBD_TRY(upload_list(p, cloud->first, p->count + 1, &p->first));
     PBD_TRY(upload_list(p, cloud->neighbour, cloud->entries, &p->neighbour));
     PBD_TRY(upload_list(p, cloud->cell, cloud->cells, &p->cell));
+    PBD_TRY(upload_list(p, cloud->own, PBD_CLOUD_LANES * cloud->slices, &p->own));
+    PBD_TRY(upload_list(p, cloud->slice, cloud->slices + 1, &p->slice));
+    PBD_TRY(upload_list(p, cloud->row, PBD_CLOUD_LANES * cloud->rows, &p->row));
     return fill_cloud(p, cloud);
 }
 
@@ -116,24 +123,37 @@ static pbd_status probe_open(pbd_exec *exec, pbd_probe_kind kind, size_t count, 
     return status;
 }
 
+static cloud_args args_of(const pbd_probe *p) {
+    return (cloud_args){.x = p->array[PBD_ARRAY_X],
+                        .v = p->array[PBD_ARRAY_V],
+                        .first = p->first,
+                        .neighbour = p->neighbour,
+                        .matrix = p->array[PBD_ARRAY_MATRIX],
+                        .cell = p->cell,
+                        .own = p->own,
+                        .slice = p->slice,
+                        .row = p->row,
+                        .inverse_square = p->inverse_square,
+                        .scale = (real)PBD_PROBE_SCALE};
+}
+
 static pbd_status run_gather(pbd_probe *p) {
-    cloud_args args = {p->array[PBD_ARRAY_X],
-                       p->array[PBD_ARRAY_V],
-                       p->first,
-                       p->neighbour,
-                       p->array[PBD_ARRAY_MATRIX],
-                       NULL,
-                       p->inverse_square,
-                       0};
-    return PBD_RUN(p->exec, gather, p->count, &args);
+    const cloud_args args = args_of(p);
+    if (p->kind == PBD_PROBE_GATHER || p->kind == PBD_PROBE_GATHER_SCATTER)
+        return PBD_RUN(p->exec, gather, p->count, &args);
+    return PBD_RUN(p->exec, gather_slices, CLOUD_LANES * p->slices, &args);
 }
 
 static pbd_status run_scatter(pbd_probe *p) {
+    const bool slices = p->kind == PBD_PROBE_SCATTER_SLICES || p->kind == PBD_PROBE_SLICES;
     for (int c = 0; c < PBD_CLOUD_COLOURS; c++) {
-        cloud_args args = {p->array[PBD_ARRAY_X], p->array[PBD_ARRAY_V],      p->first,
-                           p->neighbour,          p->array[PBD_ARRAY_MATRIX], (const uint32_t *)p->cell + p->colour[c],
-                           p->inverse_square,     (real)PBD_PROBE_SCALE};
-        PBD_TRY(PBD_RUN(p->exec, scatter, p->colour[c + 1] - p->colour[c], &args));
+        cloud_args args = args_of(p);
+        args.cell += p->colour[c];
+        args.lane = CLOUD_LANES * p->bundle[c];
+        if (slices)
+            PBD_TRY(PBD_RUN(p->exec, scatter_slices, CLOUD_LANES * (p->bundle[c + 1] - p->bundle[c]), &args));
+        else
+            PBD_TRY(PBD_RUN(p->exec, scatter, p->colour[c + 1] - p->colour[c], &args));
     }
     return pbd_ok();
 }
@@ -161,10 +181,13 @@ static pbd_status probe_pass(pbd_probe *p) {
         case PBD_PROBE_FMA:
             return PBD_RUN(p->exec, fma_chains, p->count, &chains);
         case PBD_PROBE_GATHER:
+        case PBD_PROBE_GATHER_SLICES:
             return run_gather(p);
         case PBD_PROBE_SCATTER:
+        case PBD_PROBE_SCATTER_SLICES:
             return run_scatter(p);
         case PBD_PROBE_GATHER_SCATTER:
+        case PBD_PROBE_SLICES:
             PBD_TRY(run_gather(p));
             return run_scatter(p);
         case PBD_PROBE_LAUNCH:
@@ -191,5 +214,5 @@ static double probe_work(const pbd_probe *p) {
     }
 }
 
-const pbd_probe_ops PBD_NAME(pbd_probes) = {sizeof(real), FMA_CHAINS,  probe_open, probe_pass,
+const pbd_probe_ops PBD_NAME(pbd_probes) = {sizeof(real), FMA_CHAINS,  PBD_BATCH,  probe_open, probe_pass,
                                             probe_work,   probe_write, probe_read, probe_close};

@@ -13,8 +13,11 @@ typedef enum pbd_probe_kind {
     PBD_PROBE_GATHER,         /* neighbour updates: one for each neighbour of each particle */
     PBD_PROBE_SCATTER,        /* likewise */
     PBD_PROBE_GATHER_SCATTER, /* both passes; one update for each neighbour, gathered from and scattered to */
-    PBD_PROBE_LAUNCH,         /* launches of a kernel that does next to nothing */
-    PBD_PROBE_GRAPH_LAUNCH    /* the same as one repeat: on a GPU a graph */
+    PBD_PROBE_GATHER_SLICES,  /* the same three over slices of particles */
+    PBD_PROBE_SCATTER_SLICES,
+    PBD_PROBE_SLICES,
+    PBD_PROBE_LAUNCH,      /* launches of a kernel that does next to nothing */
+    PBD_PROBE_GRAPH_LAUNCH /* the same as one repeat: on a GPU a graph */
 } pbd_probe_kind;
 
 /* Arrays of a probe, as tests write and read them; numbers in rows of 4 where particles have them. */
@@ -36,6 +39,7 @@ typedef struct pbd_probe pbd_probe;
 typedef struct pbd_probe_ops {
     size_t real_bytes;
     int chains; /* of PBD_PROBE_FMA on the cpu; 8 elsewhere */
+    int lanes;  /* numbers of a SIMD batch on the cpu */
     /* `count`: elements of each array, or items of fma; `cloud` is for the neighbour passes and may be NULL else. The
      * exec must outlive the probe. */
     pbd_status (*open)(pbd_exec *exec, pbd_probe_kind kind, size_t count, const pbd_cloud *cloud, pbd_probe **out);

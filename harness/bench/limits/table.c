@@ -26,6 +26,7 @@ static const char *says(const char *name) {
         {"gather", "neighbours gathered from"},
         {"scatter", "neighbours scattered to"},
         {"gather_scatter", "neighbours, both passes"},
+        {"gather_scatter_slices", "neighbours, both passes over slices"},
         {"launch", "one launch in a row of them"},
         {"graph_launch", "one launch of a hundred in a graph"},
     };
