@@ -183,12 +183,20 @@ PBD_TILE(scatter, cloud_args, i, CLOUD_CELL *(CLOUD_NEIGHBOURS *(12 * sizeof(rea
     }
 }
 
-/* ---- The same passes over slices: a lane is a particle, of a cell of its own ---------------------------------------
- */
+/* ---- The same over slices: a lane is a particle, each of another cell -------------------------------------------- */
 
 /* The rows of the own particles' matrices: row c is at [3 own + c]. */
 PBD_FN void matrix_rows(const uint32_t *own, uint32_t out[PBD_BATCH]) {
     for (int l = 0; l < PBD_BATCH; l++) out[l] = 3 * own[l];
+}
+
+/* Of a row of neighbours: velocities and weighted distance vectors from the own particles. */
+PBD_FN void load_neighbours(const cloud_args *a, const uint32_t *at, const vreal xi[4], vreal v[4], vreal g[3]) {
+    vreal x[4];
+    batch_load_rows(a->x, at, 1, PBD_BATCH, x);
+    batch_load_rows(a->v, at, 1, PBD_BATCH, v);
+    for (int c = 0; c < 3; c++) g[c] = x[c] - xi[c];
+    weigh_distance(g, a->inverse_square);
 }
 
 /* An item is a particle of a slice. */
@@ -205,11 +213,8 @@ PBD_BATCH_OF(gather_slices, cloud_args, first, count, CLOUD_NEIGHBOURS *(8 * siz
         for (int d = 0; d < 4; d++) sum[c][d] = vreal_set(0);
     for (size_t r = a->slice[slice]; r < a->slice[slice + 1]; r++) {
         const uint32_t *at = a->row + r * CLOUD_LANES + lane;
-        vreal x[4], v[4], g[3];
-        batch_load_rows(a->x, at, 1, PBD_BATCH, x);
-        batch_load_rows(a->v, at, 1, PBD_BATCH, v);
-        for (int c = 0; c < 3; c++) g[c] = x[c] - xi[c];
-        weigh_distance(g, a->inverse_square);
+        vreal v[4], g[3];
+        load_neighbours(a, at, xi, v, g);
         for (int d = 0; d < 3; d++) v[d] = v[d] - vi[d];
         for (int c = 0; c < 3; c++)
             for (int d = 0; d < 3; d++) sum[c][d] = sum[c][d] + g[c] * v[d];
@@ -231,11 +236,8 @@ PBD_FN void scatter_slice(const cloud_args *a, size_t slice, size_t lane) {
     }
     for (size_t r = a->slice[slice]; r < a->slice[slice + 1]; r++) {
         const uint32_t *at = a->row + r * CLOUD_LANES + lane;
-        vreal x[4], v[4], g[3];
-        batch_load_rows(a->x, at, 1, PBD_BATCH, x);
-        batch_load_rows(a->v, at, 1, PBD_BATCH, v);
-        for (int c = 0; c < 3; c++) g[c] = x[c] - xi[c];
-        weigh_distance(g, a->inverse_square);
+        vreal v[4], g[3];
+        load_neighbours(a, at, xi, v, g);
         for (int d = 0; d < 3; d++) {
             const vreal impulse = g[0] * m[0][d] + g[1] * m[1][d] + g[2] * m[2][d];
             v[d] = v[d] + impulse;
