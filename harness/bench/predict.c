@@ -52,14 +52,13 @@ static double best_of(const pbd_limit *limit) { return limit ? limit->best : 0; 
 
 pbd_status pbd_figures_of_cpu(const pbd_limits *limits, int threads, pbd_figures *out) {
     *out = (pbd_figures){.name = "cpu", .source = "limits of this machine, measured by pbdbench env --measure"};
-    out->bandwidth = best_of(pbd_limits_bandwidth(limits, "cpu", threads));
     out->flops[0] = best_of(pbd_limits_flops(limits, "cpu", "f32", threads));
     out->flops[1] = best_of(pbd_limits_flops(limits, "cpu", "f64", threads));
     out->rows[0] = PASS_ROWS * pbd_limits_passes(limits, "cpu", "f32", threads);
     out->rows[1] = PASS_ROWS * pbd_limits_passes(limits, "cpu", "f64", threads);
     out->lanes[0] = pbd_probes_float.lanes;
     out->lanes[1] = pbd_probes_double.lanes;
-    if (!(out->bandwidth > 0 && out->flops[0] > 0 && out->flops[1] > 0 && out->rows[0] > 0 && out->rows[1] > 0))
+    if (!(out->flops[0] > 0 && out->flops[1] > 0 && out->rows[0] > 0 && out->rows[1] > 0))
         return pbd_error(PBD_NOT_SUPPORTED,
                          "the limits of this machine are not measured for %d thread%s: run pbdbench "
                          "env --measure",

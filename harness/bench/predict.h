@@ -22,11 +22,11 @@
  *       two forms the faster counts.
  *     - Entries without a row, as the candidates of a search or the walls of a particle, are contiguous: they cost
  *       bandwidth and arithmetic.
- *     - Bandwidth is that of the triad over as many bytes as the step's memory: a body that fits in the last cache is
- *       read from there in each sweep.
+ *     - Bandwidth is that of the triad over as many bytes as the method has allocated: a body that fits in the last
+ *       cache is read from there in each sweep.
  *     - Each operation comes with one more instruction that loads, stores, shuffles or selects: a quarter of the peak.
- *     - Kernels over items are not vectorised: a lane's share of that, twice, since a core starts twice as many
- *       instructions a cycle as it has vector units.
+ *     - Kernels of the shape `item` are not vectorised: an operation takes as long there as one of a batch on all
+ *       lanes, over two, since a core starts twice as many instructions a cycle as it has vector units.
  */
 #ifndef PBD_PREDICT_H
 #define PBD_PREDICT_H
@@ -42,15 +42,15 @@ typedef struct pbd_figures {
     double memory_cycles, operation_cycles;
     double launch;  /* s */
     double rows[2]; /* a second, of partners, from a cache, in f32 and f64; 0: not known */
-    int lanes[2];   /* numbers of a SIMD batch, in f32 and f64; 0: not known */
+    int lanes[2];   /* CPU: numbers of a SIMD batch, in f32 and f64 */
     const char *source;
 } pbd_figures;
 
 /* Published figures of named devices, in the order of a list that ends with a name of NULL. */
 extern const pbd_figures pbd_published[];
 
-/* Of this machine's processor, from its measured limits; bandwidth is that of memory. PBD_NOT_SUPPORTED where they are
- * not measured. */
+/* Of this machine's processor, from its measured limits; all but bandwidth, which depends on the method's memory
+ * (pbd_limits_triad). PBD_NOT_SUPPORTED where limits are not measured. */
 pbd_status pbd_figures_of_cpu(const pbd_limits *limits, int threads, pbd_figures *out);
 
 typedef struct pbd_prediction {

@@ -271,7 +271,7 @@ PBD_BATCH_OVER(xpbi_make_gradients, xpbi_shape_args, first, count, (20 + XPBI_EN
 /* ---- A constraint ------------------------------------------------------------------------------------------------ */
 
 /* Operations of a projection and of the flow at the end of a step, neighbours apart. They depend on the rule and on the
- * strains: in machine code (gcc 12, AVX2, f32) 880 and 1280 in sand_column, 1510 and 1830 in goo_drop. */
+ * strains: counted in machine code (gcc 12, AVX2, f32), 880 and 1280 in sand_column, 1510 and 1830 in goo_drop. */
 enum { XPBI_SOLVE_FLOPS = 1200, XPBI_FLOW_FLOPS = 1550 };
 
 enum { XPBI_ENERGY, XPBI_SHEAR, XPBI_VOLUME, XPBI_STRESS }; /* energy; the pair of Eq. 4, 5; stress tensor */

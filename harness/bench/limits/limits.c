@@ -258,7 +258,7 @@ pbd_status pbd_limits_triad(size_t bytes, int threads, double *out) {
     pbd_exec *exec PBD_CLEANUP(destroy_exec) = NULL;
     const size_t least = 64 << 10;
     measuring m = {
-        .spec = specs,
+        .spec = specs, /* the first is the triad */
         .size = {.stream = (bytes > least ? bytes : least) / 3, .sample = 0.012, .whole = 0.4, .samples = 9}};
     PBD_TRY(pbd_exec_create(PBD_CPU, threads, &exec));
     PBD_TRY(measure_on(&m, exec, NULL));

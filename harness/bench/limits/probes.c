@@ -20,7 +20,13 @@ struct pbd_probe {
 
 enum { LAUNCHES = 100 }; /* of one pass of PBD_PROBE_LAUNCH and PBD_PROBE_GRAPH_LAUNCH */
 
-static bool has_cloud(pbd_probe_kind kind) { return kind >= PBD_PROBE_GATHER && kind <= PBD_PROBE_SLICES; }
+_Static_assert((int)CLOUD_LANES == (int)PBD_CLOUD_LANES, "kernels and lists agree on the particles of a slice");
+
+static bool has_slices(pbd_probe_kind kind) { return kind >= PBD_PROBE_GATHER_SLICES && kind <= PBD_PROBE_SLICES; }
+
+static bool has_cloud(pbd_probe_kind kind) {
+    return has_slices(kind) || (kind >= PBD_PROBE_GATHER && kind <= PBD_PROBE_GATHER_SCATTER);
+}
 
 static void probe_close(pbd_probe *p) {
     if (!p) return;
@@ -91,12 +97,15 @@ static pbd_status open_cloud(pbd_probe *p, const pbd_cloud *cloud) {
     PBD_TRY(allocate(p, PBD_ARRAY_X, 4 * (p->count + cloud->empty)));
     PBD_TRY(allocate(p, PBD_ARRAY_V, 4 * (p->count + cloud->empty)));
     PBD_TRY(allocate(p, PBD_ARRAY_MATRIX, 12 * (p->count + cloud->empty)));
-    PBD_TRY(upload_list(p, cloud->first, p->count + 1, &p->first));
-    PBD_TRY(upload_list(p, cloud->neighbour, cloud->entries, &p->neighbour));
-    PBD_TRY(upload_list(p, cloud->cell, cloud->cells, &p->cell));
-    PBD_TRY(upload_list(p, cloud->own, PBD_CLOUD_LANES * cloud->slices, &p->own));
-    PBD_TRY(upload_list(p, cloud->slice, cloud->slices + 1, &p->slice));
-    PBD_TRY(upload_list(p, cloud->row, PBD_CLOUD_LANES * cloud->rows, &p->row));
+    if (has_slices(p->kind)) {
+        PBD_TRY(upload_list(p, cloud->own, PBD_CLOUD_LANES * cloud->slices, &p->own));
+        PBD_TRY(upload_list(p, cloud->slice, cloud->slices + 1, &p->slice));
+        PBD_TRY(upload_list(p, cloud->row, PBD_CLOUD_LANES * cloud->rows, &p->row));
+    } else {
+        PBD_TRY(upload_list(p, cloud->first, p->count + 1, &p->first));
+        PBD_TRY(upload_list(p, cloud->neighbour, cloud->entries, &p->neighbour));
+        PBD_TRY(upload_list(p, cloud->cell, cloud->cells, &p->cell));
+    }
     return fill_cloud(p, cloud);
 }
 
@@ -129,7 +138,6 @@ static cloud_args args_of(const pbd_probe *p) {
                         .first = p->first,
                         .neighbour = p->neighbour,
                         .matrix = p->array[PBD_ARRAY_MATRIX],
-                        .cell = p->cell,
                         .own = p->own,
                         .slice = p->slice,
                         .row = p->row,
@@ -139,21 +147,20 @@ static cloud_args args_of(const pbd_probe *p) {
 
 static pbd_status run_gather(pbd_probe *p) {
     const cloud_args args = args_of(p);
-    if (p->kind == PBD_PROBE_GATHER || p->kind == PBD_PROBE_GATHER_SCATTER)
-        return PBD_RUN(p->exec, gather, p->count, &args);
-    return PBD_RUN(p->exec, gather_slices, CLOUD_LANES * p->slices, &args);
+    if (has_slices(p->kind)) return PBD_RUN(p->exec, gather_slices, CLOUD_LANES * p->slices, &args);
+    return PBD_RUN(p->exec, gather, p->count, &args);
 }
 
 static pbd_status run_scatter(pbd_probe *p) {
-    const bool slices = p->kind == PBD_PROBE_SCATTER_SLICES || p->kind == PBD_PROBE_SLICES;
+    cloud_args args = args_of(p);
     for (int c = 0; c < PBD_CLOUD_COLOURS; c++) {
-        cloud_args args = args_of(p);
-        args.cell += p->colour[c];
-        args.lane = CLOUD_LANES * p->bundle[c];
-        if (slices)
+        if (has_slices(p->kind)) {
+            args.lane = CLOUD_LANES * p->bundle[c];
             PBD_TRY(PBD_RUN(p->exec, scatter_slices, CLOUD_LANES * (p->bundle[c + 1] - p->bundle[c]), &args));
-        else
+        } else {
+            args.cell = (const uint32_t *)p->cell + p->colour[c];
             PBD_TRY(PBD_RUN(p->exec, scatter, p->colour[c + 1] - p->colour[c], &args));
+        }
     }
     return pbd_ok();
 }
